@@ -155,17 +155,6 @@ impl Server {
         self.launched.process.wait().expect("it has exited")
     }
 
-    /// Sends the signal repeatedly until the process has exited. The server counts signals within
-    /// the first second as one.
-    pub fn stop_at_once(&mut self, signal: Signal) -> ExitStatus {
-        self.wait_until("the process exits", || {
-            kill(self.pid(), signal).expect("the process is there");
-            let state = std::fs::read_to_string(format!("/proc/{}/stat", self.pid()));
-            state.is_ok_and(|state| state.contains(") Z "))
-        });
-        self.wait()
-    }
-
     /// Returns the stdout of a process that has exited, without the lines printed at its start.
     pub fn printed(&mut self) -> String {
         self.launched.rest().expect("standard output is text")

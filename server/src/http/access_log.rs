@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 
 use dropshot::{RequestContext, ServerContext};
 use http::StatusCode;
-use metrics::{Counter, Histogram, Unit, counter, describe_counter, describe_histogram, histogram};
+use metrics::{Histogram, Unit, counter, describe_counter, describe_histogram, histogram};
 use plant_store_api::error_code::ErrorCode;
 use slog::{KV, Logger, Record, Serializer, debug, error, info};
 
-use crate::http::known_tokens::KnownToken;
 use crate::http::refusal::Refusal;
+use crate::http::tokens::KnownToken;
 
 const REFUSALS: &str = "refusals_total";
 const REQUEST_DURATION: &str = "request_duration_seconds";
@@ -23,12 +23,10 @@ const REQUEST_DURATION: &str = "request_duration_seconds";
 /// The status in the record of a request that got no answer, as in nginx.
 const NO_ANSWER: u16 = 499;
 
-/// The destination of the records, and the handles of the metrics.
+/// The destination of the records.
 pub struct AccessLog {
     log: Logger,
     duration: Histogram,
-    /// In the order of [`ErrorCode::ALL`].
-    refusals: Vec<Counter>,
 }
 
 impl AccessLog {
@@ -40,19 +38,10 @@ impl AccessLog {
             Unit::Seconds,
             "Time from the routed request to its answer, refusals included."
         );
-        let refusals = |code: &ErrorCode| counter!(REFUSALS, "error" => code.number().to_string());
-        Self {
-            log,
-            duration: histogram!(REQUEST_DURATION),
-            refusals: ErrorCode::ALL.iter().map(refusals).collect(),
+        for code in ErrorCode::ALL {
+            counter!(REFUSALS, "error" => code.number().to_string()).increment(0);
         }
-    }
-
-    fn count(&self, completed: &Completed, latency: Duration) {
-        self.duration.record(latency);
-        if let Some(refusal) = &completed.refusal {
-            self.refusals[refusal.code() as usize].increment(1);
-        }
+        Self { log, duration: histogram!(REQUEST_DURATION) }
     }
 }
 
@@ -72,12 +61,8 @@ pub struct AccessRecord {
     /// The names of the first few members that were ignored.
     pub ignored: Vec<String>,
     /// `None` until the request is answered.
-    pub completed: Option<Completed>,
-}
-
-/// The result of a request that was answered.
-pub struct Completed {
-    pub status: StatusCode,
+    pub status: Option<StatusCode>,
+    /// `None` unless the request is refused.
     pub refusal: Option<Refusal>,
 }
 
@@ -92,31 +77,34 @@ impl AccessRecord {
             started: Instant::now(),
             token: None,
             ignored: Vec::new(),
-            completed: None,
+            status: None,
+            refusal: None,
         }
     }
 }
 
 impl Drop for AccessRecord {
     fn drop(&mut self) {
+        let AccessLog { log, duration } = &*self.log;
         let latency = self.started.elapsed();
-        let msg = if let Some(completed) = &self.completed {
-            self.log.count(completed, latency);
+        let msg = if self.status.is_some() {
+            duration.record(latency);
+            if let Some(refusal) = &self.refusal {
+                counter!(REFUSALS, "error" => refusal.code.number().to_string()).increment(1);
+            }
             "request completed"
         } else {
             "request ended without an answer"
         };
-        let record = Fields { record: self, latency };
+        let fields = Fields { record: self, latency };
         if thread::panicking() {
             // The connection ends without an answer.
-            error!(self.log.log, "request panicked"; record);
-            return;
-        }
-        // Otherwise clients without a token could fill the disk that holds the log.
-        if self.token.is_some() {
-            info!(self.log.log, "{msg}"; record);
+            error!(log, "request panicked"; fields);
+        } else if self.token.is_some() {
+            info!(log, "{msg}"; fields);
         } else {
-            debug!(self.log.log, "{msg}"; record);
+            // Otherwise clients without a token could fill the disk that holds the log.
+            debug!(log, "{msg}"; fields);
         }
     }
 }
@@ -130,17 +118,16 @@ struct Fields<'a> {
 
 impl KV for Fields<'_> {
     fn serialize(&self, _: &Record<'_>, serializer: &mut dyn Serializer) -> slog::Result {
-        let AccessRecord { request_id, operation, remote_addr, token, ignored, completed, .. } =
-            self.record;
+        let AccessRecord { request_id, operation, remote_addr, token, ignored, .. } = self.record;
         serializer.emit_str("req_id".into(), request_id)?;
         serializer.emit_arguments("remote_addr".into(), &format_args!("{remote_addr}"))?;
         serializer.emit_str("operation".into(), operation)?;
-        let status = completed.as_ref().map_or(NO_ANSWER, |completed| completed.status.as_u16());
+        let status = self.record.status.map_or(NO_ANSWER, |status| status.as_u16());
         serializer.emit_u16("status".into(), status)?;
-        if let Some(refusal) = completed.as_ref().and_then(|completed| completed.refusal.as_ref()) {
-            serializer.emit_u16("error".into(), refusal.code().number())?;
-            if let Some(cause) = refusal.cause() {
-                serializer.emit_str("cause".into(), &cause)?;
+        if let Some(refusal) = &self.record.refusal {
+            serializer.emit_u16("error".into(), refusal.code.number())?;
+            if let Some(cause) = &refusal.cause {
+                serializer.emit_str("cause".into(), cause)?;
             }
         }
         if let Some(token) = token {

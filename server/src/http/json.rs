@@ -6,6 +6,7 @@
 //!
 //! Nothing here may name a type or a member of the contract.
 
+use plant_store_api::error_code::ErrorCode;
 use serde::de::DeserializeOwned;
 
 use crate::http::refusal::Refusal;
@@ -41,11 +42,10 @@ pub struct Parsed<T> {
 pub fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<Parsed<T>, Refusal> {
     let text = str::from_utf8(text).map_err(|error| {
         let place = format!("byte {}", error.valid_up_to() + 1);
-        Refusal::Body { message: format!("the body is not UTF-8 at {place}"), place }
+        refused(format!("the body is not UTF-8 at {place}"), &place)
     })?;
     if !text.trim_start_matches(WHITESPACE).starts_with('{') {
-        let message = "the body must be a JSON object".into();
-        return Err(Refusal::Body { message, place: "the beginning".into() });
+        return Err(refused("the body must be a JSON object".into(), "the beginning"));
     }
     let mut ignored = Vec::new();
     let mut json = serde_json::Deserializer::from_str(text);
@@ -66,12 +66,17 @@ pub fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<Parsed<T>, Refusal> {
 fn refusal(path: &str, error: &serde_json::Error) -> Refusal {
     let place = format!("line {} column {}", error.line(), error.column());
     if path == "." || path == "?" {
-        let message = shortened(&error.to_string());
-        return Refusal::Body { message, place };
+        return refused(shortened(&error.to_string()), &place);
     }
     let path = printable_name(path);
-    let message = shortened(&format!("`{path}`: {error}"));
-    Refusal::Body { message, place: format!("`{path}`, {place}") }
+    refused(shortened(&format!("`{path}`: {error}")), &format!("`{path}`, {place}"))
+}
+
+/// Creates a refusal. The message may repeat a value of the body, so the log only contains the
+/// place.
+fn refused(message: String, place: &str) -> Refusal {
+    let refusal = Refusal::new(ErrorCode::BadRequest, message);
+    refusal.because(format!("the body is refused at {place}"))
 }
 
 /// Truncates a member name and escapes line breaks and control characters. The client chooses the

@@ -5,6 +5,7 @@
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
@@ -67,7 +68,7 @@ fn signal_ends_the_wait_for_a_database() {
         || drop(database.accept().expect("the service connects")),
         Signal::SIGTERM,
     );
-    assert_eq!(status.code(), Some(0), "{stderr}");
+    assert_eq!(status.signal(), Some(Signal::SIGTERM as i32), "{stderr}");
 }
 
 #[test]

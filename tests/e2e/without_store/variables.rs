@@ -12,7 +12,7 @@ const IGNORED: &str = "unknown environment variables are ignored";
 #[test]
 fn empty_variable_counts_as_unset() {
     let starting = Server::starting().command(|command| {
-        for name in ["STORE_CA", "MAX_BODY", "MAX_RATE", "METRICS", "NO_CREATE", "TLS_CERT"] {
+        for name in ["STORE_CA", "MAX_BODY", "METRICS", "NO_CREATE", "TLS_CERT"] {
             command.env(format!("PLANT_STORE_{name}"), "");
         }
     });

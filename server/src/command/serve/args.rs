@@ -1,20 +1,20 @@
-//! The flags of `plant-store serve` and their defaults.
+//! The flags of `plant-store serve`, their defaults and their variables.
 
-use std::net::SocketAddr;
-use std::num::NonZeroU32;
+use std::collections::BTreeSet;
+use std::env;
+use std::net::{SocketAddr, ToSocketAddrs};
 
-use bytesize::ByteSize;
-use clap::Arg;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::value_parser;
+use clap::{Arg, Args as _, Command};
 use humantime::Duration;
 
-use crate::command::serve::address::parse_address;
-use crate::command::serve::bounds::{body_size, store_timeout, time_limit};
 use crate::command::serve::tls::TlsFiles;
 use crate::command::shared::store_args::StoreArgs;
 use crate::command::shared::variable;
+use crate::http::Limits;
 use crate::log::{LogFormat, LogLevel};
+use crate::names::VARIABLES;
 
 /// What to do with the first token of a new store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -63,23 +63,8 @@ pub struct Args {
     #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
     pub metrics: Option<SocketAddr>,
 
-    /// Maximum size of a request body
-    #[arg(long, value_name = "SIZE", value_parser = body_size, default_value = "64KiB")]
-    pub max_body: ByteSize,
-
-    /// Maximum number of creates in the service at a time; one token may have half of them. Further
-    /// creates are refused with `error` 503
-    #[arg(long, value_name = "CREATES", value_parser = positive(), default_value = "1024")]
-    pub max_creates: NonZeroU32,
-
-    /// How long a request body may take to arrive
-    #[arg(long, value_name = "DURATION", value_parser = time_limit, default_value = "10s")]
-    pub body_timeout: Duration,
-
-    /// How long a create may wait for the store before it is refused with `error` 503; the plant
-    /// may or may not be stored
-    #[arg(long, value_name = "DURATION", value_parser = store_timeout, default_value = "5s")]
-    pub store_timeout: Duration,
+    #[command(flatten)]
+    pub limits: Limits,
 
     /// Grace period for requests in flight when the server stops
     #[arg(long, value_name = "DURATION", default_value = "10s")]
@@ -101,13 +86,41 @@ pub struct Args {
     pub log_format: Option<LogFormat>,
 }
 
-/// Parses an integer that is at least 1.
-fn positive() -> impl TypedValueParser<Value = NonZeroU32> {
-    value_parser!(u32).range(1..).try_map(NonZeroU32::try_from)
-}
-
 /// Adds the environment variable of a flag.
 fn with_variable(flag: Arg) -> Arg {
     let variable = variable::for_flag(flag.get_long().expect("every flag has a long name"));
     flag.env(variable)
+}
+
+/// Parses an IP address or a host name, followed by a port. If a name such as localhost has several
+/// addresses, returns an IPv4 address, because every client that resolves the name tries it.
+fn parse_address(text: &str) -> Result<SocketAddr, String> {
+    const EXPECTED: &str = "expected an address and a port, such as 127.0.0.1:8080";
+    let resolved = text.to_socket_addrs().map_err(|error| format!("{error}; {EXPECTED}"))?;
+    let addresses: Vec<_> = resolved.collect();
+    let ipv4 = addresses.iter().find(|address| address.is_ipv4());
+    let unknown = || format!("the name resolves to no address; {EXPECTED}");
+    ipv4.or(addresses.first()).copied().ok_or_else(unknown)
+}
+
+/// Returns the sorted names of the variables that have the prefix of our flags but belong to no
+/// flag, except variables that Kubernetes sets.
+pub fn unknown_variables() -> Vec<String> {
+    // All flags of other commands that have a variable are also flags of `serve`.
+    let serve = Args::augment_args(Command::new("serve"));
+    let known: BTreeSet<_> = serve.get_arguments().filter_map(|flag| flag.get_env()).collect();
+    let unknown = env::vars_os().map(|(name, _)| name).filter(|name| !known.contains(&**name));
+    let mut names: Vec<_> = unknown.map(|name| name.to_string_lossy().into_owned()).collect();
+    names.retain(|name| name.starts_with(VARIABLES) && !is_set_by_kubernetes(name));
+    names.sort();
+    names
+}
+
+/// Returns whether Kubernetes sets the variable in each container for a service with a name such
+/// as `plant-store`
+/// (<https://kubernetes.io/docs/tutorials/services/connect-applications-service/#environment-variables>).
+fn is_set_by_kubernetes(name: &str) -> bool {
+    let is_host = name.ends_with("_SERVICE_HOST");
+    let is_port = name.ends_with("_PORT") || name.contains("_PORT_");
+    is_host || is_port
 }

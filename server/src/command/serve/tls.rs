@@ -3,18 +3,23 @@
 //!
 //! Dropshot implements TLS 1.2 and 1.3 with rustls.
 
+use std::convert::Infallible;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result, ensure};
 use dropshot::ConfigTls;
 use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use slog::{Logger, warn};
+use slog::{Logger, error, info, warn};
+use tokio::signal::unix::Signal;
+use tokio::task::spawn_blocking;
+
+use crate::http::Server;
 
 /// The permission that lets everybody read a file (chmod(2), `S_IROTH`).
 const READABLE_BY_ALL: u32 = 0o004;
@@ -61,6 +66,17 @@ impl TlsFiles {
         Ok(ConfigTls::Dynamic(config))
     }
 
+    /// Loads both files again. A pipe cannot be read again: the attempt would block this reload and
+    /// every later one.
+    fn reload(&self, log: &Logger) -> Result<ConfigTls> {
+        for file in [&self.cert, &self.key] {
+            let shown = file.display();
+            let metadata = fs::metadata(file).with_context(|| format!("cannot read {shown}"))?;
+            ensure!(metadata.is_file(), "{shown} is not a regular file, so it is not read again");
+        }
+        self.load(log)
+    }
+
     /// Reads the certificates, at least one.
     fn read_chain(&self) -> Result<Vec<CertificateDer<'static>>> {
         let text = read(&self.cert)?;
@@ -85,4 +101,35 @@ impl TlsFiles {
 
 fn read(file: &Path) -> Result<Vec<u8>> {
     fs::read(file).with_context(|| format!("cannot read {}", file.display()))
+}
+
+/// Reloads the TLS files on each SIGHUP, for new connections. Open connections are not affected. If
+/// the new files cannot be used, the old ones stay in use. Never returns.
+pub async fn reload_at_hangup(
+    server: &Server,
+    files: Option<&TlsFiles>,
+    hangup: &mut Signal,
+    log: &Logger,
+) -> Infallible {
+    loop {
+        hangup.recv().await;
+        let Some(files) = files.cloned() else {
+            info!(log, "SIGHUP: there are no TLS files to reload");
+            continue;
+        };
+        // On another thread, because a disk that does not respond would block this one.
+        let logger = log.clone();
+        let loaded = spawn_blocking(move || files.reload(&logger)).await;
+        match loaded.map_err(Error::from).flatten() {
+            Ok(config) => {
+                // The only error is that the server does not speak TLS.
+                let _ = server.refresh_tls(&config).await;
+                info!(log, "SIGHUP: reloaded the TLS files for new connections");
+            }
+            Err(cause) => {
+                error!(log, "SIGHUP: cannot reload the TLS files, so the old ones stay in use";
+                    "cause" => format!("{cause:#}"));
+            }
+        }
+    }
 }
