@@ -128,28 +128,21 @@ fn token_list_expiring_lists_tokens_that_expire_within_a_time() {
     let expires = format!("UPDATE tokens SET expires_at = {in_an_hour} WHERE name = 'first'");
     database::execute(&server, &expires);
     assert_eq!(listed("59min").trim(), "[]");
-    for within in ["61min", "2400-01-01"] {
-        assert!(listed(within).contains(r#""name": "first""#), "{within}");
-    }
+    assert!(listed("61min").contains(r#""name": "first""#));
 }
 
-/// A person may paste a token, so no message repeats the argument. Two tokens may start with the
-/// same characters.
+/// A person may paste a token, so no message repeats the argument.
 #[test]
-fn token_revoke_accepts_names_tokens_and_first_characters() {
+fn token_revoke_accepts_names_and_tokens() {
     let server = Server::start();
     let printed = server.command(&["token", "create", "ci"]);
     let ci = printed.trim_end();
-    let start = &server.token[..8];
-    database::execute(&server, &format!("UPDATE tokens SET first_characters = '{start}'"));
     let before = server.command(&["token", "list"]);
     let unknown = format!("{}_", &ci[..41]);
     for (words, expected) in [
-        (["revoke", "first", &unknown], "there is no such token"),
-        (["revoke", "first", &start[..7]], "or the first 8 characters as listed"),
-        (["revoke", "first", &format!("{start}x")], "nothing was revoked: there is no such token"),
+        (["revoke", "first", &unknown], "nothing was revoked: there is no such token"),
+        (["revoke", "first", &ci[..8]], "nothing was revoked: there is no such token"),
         (["revoke", "first", "other"], r#"nothing was revoked: there is no token named "other""#),
-        (["revoke", "ci", start], "several tokens start with these characters"),
         (["create", "--expires-in=1d", ci], "a name that starts with pst_ may be a token"),
     ] {
         let stderr = refused(&server, &[&["token"], &words[..]].concat());
@@ -160,9 +153,6 @@ fn token_revoke_accepts_names_tokens_and_first_characters() {
     let revoked = run(server.folder(), &["token", "revoke", ci, "ci", ci]);
     assert_eq!(String::from_utf8_lossy(&revoked.stderr), "revoked ci\n");
     assert!(!server.command(&["token", "list"]).contains("ci "));
-    database::execute(&server, "UPDATE tokens SET name = 'last'");
-    server.command(&["token", "revoke", &format!("{start}…")]);
-    assert_eq!(server.command(&["token", "list"]).lines().count(), 1);
 }
 
 /// The log and the list name the expired token, and its name is taken until it is revoked.

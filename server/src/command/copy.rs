@@ -1,30 +1,40 @@
-//! `plant-store copy`: copies all plants and tokens of a store to a new file or a database.
+//! `plant-store copy`: copies the plants of a store to a new file or a database.
 
 use std::path::PathBuf;
 
-use anyhow::Result;
-use plant_store_store::{self as store, StoreUrl};
+use anyhow::{Context, Result};
+use plant_store_store::{self as store, Copied, StoreUrl, TokensFrom};
 
-use crate::command::shared::copying::{Copied, copy_all};
 use crate::command::shared::output::print;
 use crate::command::shared::variable;
 
-/// Copy all plants and tokens to another store, even while a server runs on the source
+/// Copy the plants of a store to a new file or a database, even while a server runs on the source
 ///
-/// The copy contains every plant that is in the source when the command starts. It may or may not
-/// contain plants that are created while the command runs. A new file becomes a store only when the
-/// copy is complete. If a copy to a file was interrupted, the next run refuses the file and says
-/// what to do. If a copy to a database was interrupted, run the command again: it adds what is
-/// missing. The command prints the digest that `check` prints for the copy.
+/// This is how to back up, restore and move a store. The copy contains every plant that is in the
+/// source when the command starts, is read back, and has the digest that `check` prints for the
+/// source. A file is complete or not there: a copy that was killed leaves at most a temporary file,
+/// whose name contains `unfinished-copy` and which may be deleted. A copy to a database that was
+/// interrupted is completed by the same command with --add.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// The store to copy
+    /// The store to copy: `sqlite:PATH` or `postgres://USER@HOST:PORT/DATABASE`. A file may be
+    /// read-only
     #[arg(long, value_name = "URL")]
     from: StoreUrl,
 
-    /// The destination: a file that does not exist yet, or a database to add to
+    /// The destination: a file that does not exist yet, or a database
     #[arg(long, value_name = "URL")]
     to: StoreUrl,
+
+    /// The tokens that the copy accepts: those of the source (`from`), none, or those of another
+    /// store, such as the one that the copy replaces. Tokens that were revoked after that store was
+    /// written are accepted again
+    #[arg(long, value_name = "from|none|URL")]
+    tokens: TokensFrom,
+
+    /// Add the plants to a database that has plants already
+    #[arg(long)]
+    add: bool,
 
     /// PEM file with the authority that signed the certificate of the PostgreSQL server [default:
     /// the authorities that this machine trusts]
@@ -34,13 +44,17 @@ pub struct Args {
 
 /// Copies the store, and prints what was copied.
 pub fn run(args: &Args) -> Result<()> {
-    let Args { from, to, store_ca } = args;
-    let ca = store_ca.as_deref();
-    let source = store::open(from, ca)?;
-    let mut copied = Copied::default();
-    store::fill(to, ca, &mut |copy| {
-        copied = copy_all(&*source, to, copy)?;
-        Ok(())
-    })?;
-    print(&format!("{from} was copied to {to}; {copied}\n"))
+    let Args { from, to, tokens, add, store_ca } = args;
+    let copy = store::Copy { from, to, tokens, may_add: *add, ca: store_ca.as_deref() };
+    let copied = store::copy(&copy).with_context(|| format!("cannot copy {from} to {to}"))?;
+    let Copied { contents, tokens } = copied;
+    let (plants, digest, count) = (contents.rows, contents.digest(), tokens.len());
+    print(&format!(
+        "{from} was copied to {to}; plants: {plants}, tokens: {count}, digest: {digest}\n"
+    ))?;
+    for token in tokens {
+        let mark = if token.has_expired() { " (expired)" } else { "" };
+        print(&format!("{to} accepts the token {}{mark}\n", token.name))?;
+    }
+    Ok(())
 }

@@ -4,16 +4,15 @@ use std::fmt::Write;
 use std::io::{self, ErrorKind};
 
 use anyhow::{Error, Result, bail};
-use plant_store_store::Row;
+use plant_store_store::{Row, read_all};
 
 use crate::command::shared::output::print;
-use crate::command::shared::pages::for_each_page;
 use crate::command::shared::store_args::StoreArgs;
 
 /// Writes the plants to stdout. A closed pipe, as in `export | head`, is not an error.
 pub fn run(args: &StoreArgs) -> Result<()> {
-    let store = args.open()?;
-    match for_each_page(&*store, |page| print(&lines(page)?)) {
+    let store = args.open_to_read()?;
+    match read_all(&*store, |page| print(&lines(page)?)) {
         Err(error) if is_broken_pipe(&error) => Ok(()),
         written => written.map(drop),
     }

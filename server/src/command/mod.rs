@@ -2,11 +2,9 @@
 //! `openapi`, `completions` and `manuals` take only a few lines and are implemented below. The
 //! folder `shared` contains the code that several commands use.
 
-mod backup;
 mod check;
 mod copy;
 mod export;
-mod restore;
 mod serve;
 mod shared;
 mod token;
@@ -26,8 +24,8 @@ use crate::command::shared::usage_error::redact_secrets;
 use crate::command::shared::variable::ignore_empty_variables;
 use crate::version::version;
 
+pub use crate::command::check::CannotCheck;
 pub use crate::command::shared::error_message::error_message;
-pub use crate::command::shared::verdict::CannotCheck;
 
 /// Run and maintain a plant store: POST /plants creates a plant durably
 #[derive(Debug, Parser)]
@@ -51,8 +49,6 @@ enum Command {
     /// The output contains every plant that is in the store when the command starts. It may or may
     /// not contain plants that are created while the command runs.
     Export(StoreArgs),
-    Backup(backup::Args),
-    Restore(restore::Args),
     Copy(copy::Args),
     Check(check::Args),
     /// Print the OpenAPI document of this release
@@ -93,8 +89,6 @@ impl Cli {
             Command::Serve(args) => serve::run(&args),
             Command::Token(command) => token::run(command),
             Command::Export(store) => export::run(&store),
-            Command::Backup(args) => backup::run(&args),
-            Command::Restore(args) => restore::run(&args),
             Command::Copy(args) => copy::run(&args),
             Command::Check(args) => check::run(&args),
             Command::Openapi => print(&document_text()),

@@ -89,11 +89,6 @@ pub enum StoreError {
          Put the store back beside them, or move them away"
     )]
     LeftBehind { url: StoreUrl, files: String },
-    #[error(
-        "{0} is not a store, or a copy into it was interrupted. If it was a copy, delete the \
-         file and the files beside it that end in -wal and -shm, then copy again"
-    )]
-    Unfinished(StoreUrl),
     #[error("a copy into {0} was interrupted, so some rows are missing")]
     CopyUnfinished(StoreUrl),
     #[error(
@@ -108,16 +103,16 @@ pub enum StoreError {
     )]
     SecondName { url: StoreUrl, is_mounted: bool },
     #[error(
-        "a server or a restore is using {0}, but the store's -shm file is missing. If the server \
-         is just starting, or a restore is running, try again in a moment. Otherwise somebody has \
-         removed the file: stop the server, and start it again"
+        "a server is using {0}, but the store's -shm file is missing. If the server is just \
+         starting, try again in a moment. Otherwise somebody has removed the file: stop the server, \
+         and start it again"
     )]
     NoWalIndex(StoreUrl),
     #[error("cannot use {url} now: {cause}")]
     Unreachable { url: StoreUrl, cause: Cause },
     #[error(
-        "{0} is in use by another process (a server, a restore or a copy): stop that process, or \
-         choose another store"
+        "{0} is in use by another process (a server, or a command that reads a file without write \
+         access): stop that process, or choose another store"
     )]
     ServedElsewhere(StoreUrl),
     #[error("{0} is not a store")]
@@ -130,6 +125,13 @@ pub enum StoreError {
     OtherLayout { url: StoreUrl, found: i64 },
     #[error("{url}: cannot {doing}: {cause}")]
     Failed { url: StoreUrl, doing: &'static str, cause: Cause, reason: Reason },
+    #[error("{0} contains rows already")]
+    HasRows(StoreUrl),
+    #[error(
+        "{url} accepts tokens already ({}), and tokens from another store might include one that \
+         was revoked since", names.join(", ")
+    )]
+    HasTokens { url: StoreUrl, names: Vec<String> },
     #[error("a token named \"{name}\" already exists: revoke it in {url}, or choose another name")]
     TokenNameTaken { name: TokenName, url: StoreUrl },
     #[error("there is no token named \"{0}\"")]

@@ -6,24 +6,26 @@
 //! # The map
 //!
 //! - [`Engine`] (`engine.rs`) is the contract of an engine: commit, read, change the tokens, check.
-//!   [`open_to_serve`], [`open`] and [`fill`] turn a [`StoreUrl`] (`url.rs`) into an open store.
-//!   Code that serves a store does not know which engine it uses. [`restore`] is for SQLite only.
+//!   [`open_to_serve`], [`open_to_read`] and [`open_to_change`] turn a [`StoreUrl`] (`url.rs`) into
+//!   an open store. Code that uses a store does not know which engine it has.
+//! - [`read_all`] reads a whole store, and [`copy()`] copies one; both prove that nothing was
+//!   skipped ([`Contents`]).
 //! - `sqlite` and `postgres` are the engines. Their files correspond: `schema` creates and checks
 //!   the tables, `rows` and `tokens` read and write them, `error` classifies the engine's errors.
 //!   How a commit becomes durable differs: in SQLite it takes the file, its WAL and its lock
-//!   (`open`, `store`, `connection`, `wal`, `files`, `opened_files`, `restore`), in PostgreSQL the
+//!   (`open`, `store`, `connection`, `wal`, `files`, `opened_files`, `copy`), in PostgreSQL the
 //!   sessions with a database (`connector`, `session`, `reconnecting_session`, `tls`, `url`).
 //! - [`GroupCommit`] commits the creates of all requests through one engine.
 //!   [`inspect_each_second`] inspects the store while it is served.
 //! - [`StoreError`] and [`WriteError`] (`error.rs`) are the errors of a store and of a commit.
-//! - Both engines share `token` and `token_row`, `same_json`, `layout`, `names`, and
-//!   [`ContentDigest`], which compares stores. `metrics` holds the metrics. [`WarningDedup`]
-//!   deduplicates warnings.
+//! - Both engines share `token` and `token_row`, `same_json`, `layout` and `names`. `metrics` holds
+//!   the metrics. [`WarningDedup`] deduplicates warnings.
 //!
 //! A create passes through `group_commit`, then through the [`Engine`] and `rows` of `sqlite` or
 //! `postgres`.
 
-mod digest;
+mod contents;
+mod copy;
 mod engine;
 mod error;
 mod group_commit;
@@ -42,13 +44,13 @@ mod warning_dedup;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use digest::ContentDigest;
-pub use engine::{Checked, Closed, Engine, IfMissing, Outcome, PAGE_ROWS, Row, Served, Sizes};
+pub use contents::{Contents, Incomplete, read_all};
+pub use copy::{Copied, Copy, Interrupted, TokensFrom, copy};
+pub use engine::{Checked, Closed, Engine, IfMissing, Outcome, Row, Served, Sizes};
 pub use error::{Cause, FilesGone, Reason, StoreError, WriteError};
 pub use group_commit::{CreateResult, GroupCommit, Guard, NotReady, WriterEnd};
 pub use inspection::inspect_each_second;
 pub use layout::LAYOUT;
-pub use sqlite::{Restored, restore};
 pub use url::{InvalidUrl, StoreUrl};
 pub use warning_dedup::WarningDedup;
 
@@ -69,32 +71,27 @@ pub fn open_to_serve(
     }
 }
 
-/// Opens an existing store to read it or to change its tokens. A server may be running on it.
+/// Opens an existing store to read it. A server may be running on it, and a file may be one that
+/// this process cannot write to.
 ///
 /// # Errors
 ///
 /// If this fails, nothing was created or changed.
-pub fn open(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>, StoreError> {
+pub fn open_to_read(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>, StoreError> {
     Ok(match url {
-        StoreUrl::Sqlite(path) => Box::new(sqlite::open(path)?),
+        StoreUrl::Sqlite(path) => Box::new(sqlite::open_to_read(path)?),
         StoreUrl::Postgres(url) => Box::new(postgres::open(url, ca)?),
     })
 }
 
-/// Creates a store and calls `fill` to fill it. Until `fill` has finished, only another fill can
-/// use the store.
+/// Opens an existing store to change its tokens. A server may be running on it.
 ///
 /// # Errors
 ///
-/// Fails if something already exists in place of the file, or if `fill` fails. If `fill` fails, an
-/// SQLite file is removed; in a database the rows remain, and the same fill may be repeated.
-pub fn fill(
-    url: &StoreUrl,
-    ca: Option<&Path>,
-    fill: &mut dyn FnMut(&dyn Engine) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    match url {
-        StoreUrl::Sqlite(path) => sqlite::fill(path, fill),
-        StoreUrl::Postgres(url) => postgres::fill(url, ca, fill),
-    }
+/// If this fails, nothing was created or changed.
+pub fn open_to_change(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>, StoreError> {
+    Ok(match url {
+        StoreUrl::Sqlite(path) => Box::new(sqlite::open_to_change(path)?),
+        StoreUrl::Postgres(url) => Box::new(postgres::open(url, ca)?),
+    })
 }

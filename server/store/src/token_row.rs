@@ -7,9 +7,14 @@ use crate::token::{StoredToken, TokenDigest};
 /// Reads all tokens. Times are Unix seconds.
 pub const READ: &str = "SELECT name, digest, first_characters, created_at, expires_at FROM tokens";
 
-/// Adds a token. Fails with a constraint violation if the name is taken.
-pub const ADD: &str = "INSERT INTO tokens (name, digest, first_characters, created_at, expires_at) \
-    VALUES ($1, $2, $3, $4, $5)";
+/// Returns the statement that adds a token to a table. It fails with a constraint violation if the
+/// name is taken.
+pub fn add(table: &str) -> String {
+    format!(
+        "INSERT INTO {table} (name, digest, first_characters, created_at, expires_at) \
+         VALUES ($1, $2, $3, $4, $5)"
+    )
+}
 
 /// Removes the token with that name.
 pub const REVOKE: &str = "DELETE FROM tokens WHERE name = $1";

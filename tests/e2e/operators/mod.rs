@@ -7,10 +7,8 @@ pub mod killed;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use plant_store_tests::{Server, plant};
-use tempfile::TempDir;
 
 /// Returns the name and the content of each file in a folder.
 pub fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -33,14 +31,6 @@ pub fn names(folder: &Path, prefix: &str) -> Vec<String> {
     let mut names: Vec<_> = names.collect();
     names.sort();
     names
-}
-
-/// Copies the content of a folder to a new folder.
-pub fn copy_of(folder: &Path) -> TempDir {
-    let copy = TempDir::new().expect("a temporary folder");
-    let copied = Command::new("cp").args(["-r", "."]).arg(copy.path()).current_dir(folder).status();
-    assert!(copied.expect("there is cp").success());
-    copy
 }
 
 /// Creates plants with these ids, each of a few kilobytes, so that a thousand plants fill more than

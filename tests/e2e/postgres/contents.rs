@@ -2,10 +2,12 @@
 //! it and write to it.
 
 use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use plant_store_tests::postgres::{Cluster, Mode};
-use plant_store_tests::{Folder, Server, Starting, binary_in, plant, wait_until};
+use plant_store_tests::{Folder, Server, Starting, amount, binary_in, failure, plant, wait_until};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -44,7 +46,16 @@ fn server_on_a_file() -> Server {
 }
 
 fn copy(server: &Server, from: &str, to: &str) {
-    server.command(&["copy", "--from", from, "--to", to]);
+    server.command(&["copy", "--from", from, "--to", to, "--tokens", "from"]);
+}
+
+/// Runs a copy of the server's store that must fail, and returns its stderr.
+fn copy_fails(server: &Server, to: &str, flags: &[&str]) -> String {
+    let mut command = binary_in(server.folder());
+    command.args(["copy", "--from", server.store(), "--to", to]).args(flags);
+    let (status, stderr) = failure(&mut command);
+    assert_eq!(status, Some(1), "{stderr}");
+    stderr
 }
 
 fn export(server: &Server, url: &str) -> String {
@@ -153,7 +164,7 @@ pub fn copy_to_a_database_and_back_keeps_every_byte() {
 }
 
 #[test]
-fn killed_copy_is_completed_by_repeating_it() {
+fn killed_copy_is_completed_with_add() {
     let (cluster, url) = cluster_with_database();
     let file = server_on_a_file();
     drop(without_token(&url).start().stopped_by(Signal::SIGTERM));
@@ -161,7 +172,7 @@ fn killed_copy_is_completed_by_repeating_it() {
     // This transaction blocks the copy after it has committed its first page.
     session.execute("BEGIN; INSERT INTO plants (id, json) VALUES (2000, '{}')");
     let mut command = binary_in(file.folder());
-    command.args(["copy", "--from", file.store(), "--to", &url]);
+    command.args(["copy", "--from", file.store(), "--to", &url, "--tokens", "from"]);
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut copying = command.spawn().expect("the binary starts");
     wait_until_blocked_by(&session, &cluster);
@@ -172,10 +183,37 @@ fn killed_copy_is_completed_by_repeating_it() {
     wait_until(|| session.value(backends) == "0", || "the copy's backend stays".into());
     let part = export(&file, &url).lines().count();
     assert!((1..=MANY).contains(&part), "{part} plants");
-    for _ in 0..2 {
-        copy(&file, file.store(), &url);
-        assert!(export(&file, &url) == export(&file, file.store()));
+    assert_eq!(session.value("SELECT count(*) FROM tokens"), "0", "tokens come last");
+
+    let stderr = copy_fails(&file, &url, &["--tokens", "from"]);
+    assert!(stderr.contains("contains rows already") && stderr.contains("--add"), "{stderr}");
+    let copy = ["copy", "--from", file.store(), "--to", &url, "--tokens", "from", "--add"];
+    let stdout = file.command(&copy);
+    assert!(stdout.contains("accepts the token first\n"), "{stdout}");
+    assert!(export(&file, &url) == export(&file, file.store()));
+}
+
+/// A second copy must not bring back a token that was revoked in the meantime.
+#[test]
+fn copy_of_tokens_to_a_database_with_tokens_is_refused() {
+    let (cluster, url) = cluster_with_database();
+    let file = server_on_a_file();
+    let served = Server::starting_in(Folder::over(&url)).start();
+    for tokens in ["from", file.store()] {
+        let stderr = copy_fails(&file, &url, &["--tokens", tokens]);
+        assert!(stderr.contains("accepts tokens already (first)"), "{stderr}");
+        assert!(stderr.contains("`--tokens none`"), "{stderr}");
     }
+    let session = cluster.session("plants");
+    assert_eq!(session.value("SELECT count(*) FROM plants"), "0", "refused before the first plant");
+    let none = ["copy", "--from", file.store(), "--to", &url, "--tokens", "none"];
+    file.command(&none);
+    assert!(export(&file, &url) == export(&file, file.store()));
+    served.create(&plant(5, "Ivy", None)).plant();
+    let stderr = copy_fails(&file, &url, &["--tokens", "none"]);
+    assert!(stderr.contains("--add"), "{stderr}");
+    file.command(&[&none[..], &["--add"]].concat());
+    assert_eq!(export(&file, &url).lines().count(), MANY + 5);
 }
 
 #[test]
@@ -185,36 +223,69 @@ fn copy_is_refused_at_a_different_plant_of_the_same_id() {
     drop(without_token(&url).start().stopped_by(Signal::SIGTERM));
     let session = cluster.session("plants");
     session.execute("INSERT INTO plants (id, json) VALUES (11, '{\"name\":\"Ivy\"}')");
-    let from = format!("sqlite:{}", file.folder().join(database::STORE).display());
-    let stderr = refusal(&url, &format!("copy --from {from} --to {url}"), &[]);
+    let stderr = copy_fails(&file, &url, &["--tokens", "none", "--add"]);
     assert!(stderr.contains("11"), "the message names the id: {stderr}");
     assert!(session.value("SELECT json FROM plants WHERE id = 11").contains("Ivy"));
 }
 
-/// The same copy, run again, completes the store.
+/// The same copy with --add completes the store. A token that the interrupted copy left may have
+/// been revoked since.
 #[test]
 fn database_of_an_interrupted_copy_is_refused() {
     let (cluster, url) = cluster_with_database();
     let file = server_on_a_file();
     let session = cluster.session("plants");
-    // The DELETE leaves the database as a kill before the last statement of the copy would.
-    for _ in 0..2 {
-        copy(&file, file.store(), &url);
-        assert!(export(&file, &url) == export(&file, file.store()));
-        session.execute("DELETE FROM plant_store_schema WHERE version = 1");
-        for command in ["check", "serve", "export"] {
-            let stderr = refusal(&url, command, &[]);
-            assert!(stderr.contains("was interrupted, so some rows are missing"), "{stderr}");
-            assert!(stderr.contains("run the same `plant-store copy` again"), "{stderr}");
-        }
+    copy(&file, file.store(), &url);
+    // The database is as a kill before the last statement of the copy would leave it.
+    session.execute("DELETE FROM plant_store_schema WHERE version = 1");
+    for command in ["check", "serve", "export"] {
+        let stderr = refusal(&url, command, &[]);
+        assert!(stderr.contains("was interrupted, so some rows are missing"), "{stderr}");
+        assert!(stderr.contains("--add"), "{stderr}");
     }
+    file.command(&["token", "create", "new"]);
+    file.command(&["token", "revoke", "first"]);
+    let copy = ["copy", "--from", file.store(), "--to", &url, "--tokens", "from", "--add"];
+    file.command(&copy);
+    assert!(export(&file, &url) == export(&file, file.store()));
+    let tokens = |store: &str| file.command(&["token", "list", "--store", store]);
+    assert_eq!(tokens(&url), tokens(file.store()));
 }
 
+/// After each kill the database is the whole store, or no store.
 #[test]
-fn backup_and_restore_of_a_database_point_to_its_own_tools() {
-    let (_cluster, url) = cluster_with_database();
-    let stderr = refusal(&url, &format!("backup folder --store {url}"), &[]);
-    assert!(stderr.contains("pg_dump"), "{stderr}");
-    let stderr = refusal(&url, &format!("restore backup.db --store {url}"), &[]);
-    assert!(stderr.contains("pg_restore") && stderr.contains("plant-store copy"), "{stderr}");
+fn copy_to_a_new_database_killed_at_a_random_moment_is_whole_or_no_store() {
+    let (cluster, url) = cluster_with_database();
+    let file = server_on_a_file();
+    let exported = export(&file, file.store());
+    let session = cluster.session("plants");
+    let mut whole = 0;
+    let rounds = amount(5, 300);
+    for _ in 0..rounds {
+        session.execute("DROP TABLE IF EXISTS plant_store_schema, plants, tokens");
+        let mut command = binary_in(file.folder());
+        command.args(["copy", "--from", file.store(), "--to", &url, "--tokens", "from"]);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut copying = command.spawn().expect("the binary starts");
+        // The sleep is the random moment; it waits for no event.
+        thread::sleep(Duration::from_micros(rand::random_range(0..400_000)));
+        copying.kill().expect("the process is ours");
+        copying.wait().expect("the process can be waited for");
+        let backends =
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'plant-store'";
+        wait_until(|| session.value(backends) == "0", || "the copy's backend stays".into());
+        let read = binary_in(file.folder()).args(["export", "--store", &url]).output();
+        let read = read.expect("the binary starts");
+        if read.status.success() {
+            whole += 1;
+            assert!(String::from_utf8_lossy(&read.stdout) == exported, "the copy is incomplete");
+            assert_eq!(session.value("SELECT count(*) FROM tokens"), "1");
+            continue;
+        }
+        let copy = ["copy", "--from", file.store(), "--to", &url, "--tokens", "from", "--add"];
+        file.command(&copy);
+        assert!(export(&file, &url) == exported);
+    }
+    assert!(export(&file, file.store()) == exported, "the source is unchanged");
+    println!("{rounds} kills, {whole} after the copy was complete");
 }

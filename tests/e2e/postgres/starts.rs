@@ -101,7 +101,7 @@ fn bad_database_settings_are_reported_by_every_command() {
         (of_owner("newer"), "has layout version 999, but"),
         (url.replace("plants@", "guest@"), "GRANT the role SELECT, INSERT and UPDATE on plants"),
     ] {
-        let copy = format!("copy --from {url} --to sqlite:copy.db");
+        let copy = format!("copy --from {url} --to sqlite:copy.db --tokens none");
         for command in [SERVE, "export", "check", "token list", "token create ci", &copy] {
             let stderr = refusal(&url, command, &[]);
             assert!(stderr.contains(expected), "{command}: {stderr}");

@@ -15,7 +15,6 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use crate::database::{self, STORE, WAL};
-use crate::operators::names;
 
 /// The number of plants in the store. Their ids are even; odd ids are for new plants.
 const PLANTS: i64 = 400;
@@ -183,17 +182,9 @@ fn try_every_command(folder: &Path) -> Vec<String> {
     };
     try_to(&["check"]);
     try_to(&["export"]);
-    if try_to(&["copy", "--from", "sqlite:plant-store.db", "--to", "sqlite:copy.db"]) {
+    let copy = ["copy", "--from", "sqlite:plant-store.db", "--to", "sqlite:copy.db"];
+    if try_to(&[&copy[..], &["--tokens", "from"]].concat()) {
         processes_all_or_fails(folder, &["export", "--store", "sqlite:copy.db"]);
-    }
-    if try_to(&["backup", "--init", "backups"]) && try_to(&["backup", "backups"]) {
-        let backup = &names(&folder.join("backups"), "plant-store-2")[0];
-        let url = format!("sqlite:backups/{backup}");
-        processes_all_or_fails(folder, &["export", "--store", &url]);
-    }
-    let restore = ["restore", STORE, "--store", "sqlite:restored.db", "--tokens-of", STORE];
-    if try_to(&restore) {
-        processes_all_or_fails(folder, &["export", "--store", "sqlite:restored.db"]);
     }
     failed
 }
@@ -211,7 +202,7 @@ fn flipped_bit_in_a_row_id_is_detected_by_every_command() {
     bytes[at] |= 0x20;
     fs::write(&file, bytes).expect("the store");
     let failed = try_every_command(folder.path());
-    assert_eq!(failed.len(), 5, "{failed:?}");
+    assert_eq!(failed.len(), 3, "{failed:?}");
     assert!(failed.iter().all(|stderr| stderr.contains("out of order")), "{failed:?}");
 }
 

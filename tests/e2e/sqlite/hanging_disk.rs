@@ -106,7 +106,8 @@ fn first_signal_ends_a_server_starting_on_a_hanging_disk() {
 /// A command has nothing to clean up, so the signal's default action ends the process.
 #[test]
 fn first_signal_ends_a_command_on_a_hanging_disk() {
-    for words in ["export", "check", "copy --from sqlite:plant-store.db --to sqlite:copy.db"] {
+    let copy = format!("copy --from sqlite:{STORE} --to sqlite:copy.db --tokens none");
+    for words in ["export", "check", &copy] {
         let server = Server::start().stopped_by(Signal::SIGTERM);
         let words: Vec<_> = words.split(' ').collect();
         let (_, status) = signalled_while(READ, server.folder(), &words, Signal::SIGTERM);

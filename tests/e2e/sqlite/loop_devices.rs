@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use nix::unistd::geteuid;
-use plant_store_tests::{Server, plant, run};
+use plant_store_tests::{Server, run};
 use tempfile::TempDir;
 
 use crate::database::STORE;
-use crate::operators::{create, files};
+use crate::operators::{create, names};
 
 /// An ext4 file system of 16 MiB on a loop device.
 struct Disk {
@@ -72,38 +72,20 @@ fn succeeds(program: &str, words: &[&str]) -> bool {
 }
 
 #[test]
-fn restore_onto_a_full_device_changes_nothing() {
+fn copy_onto_a_full_device_leaves_nothing() {
     let Some(disk) = Disk::new() else { return };
     let server = Server::start();
     create(&server, 0..1000);
-    let folder = server.folder().to_owned();
-    server.command(&["copy", "--from", server.store(), "--to", "sqlite:backup.db"]);
-    let small = Server::start();
-    small.create(&plant(1, "Ficus", None)).plant();
     let url = format!("sqlite:{}/{STORE}", disk.path().display());
-    small.command(&["copy", "--from", small.store(), "--to", &url]);
-    let exported = small.command(&["export"]);
-    disk.fill(1 << 20);
-    let output = run(&folder, &["restore", "backup.db", "--store", &url]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && stderr.contains("disk is full"), "{stderr}");
-    assert_eq!(small.command(&["export", "--store", &url]), exported);
-}
-
-#[test]
-fn backup_onto_a_full_device_fails_and_keeps_older_backups() {
-    let Some(disk) = Disk::new() else { return };
-    let server = Server::start();
-    server.create(&plant(1, "Ficus", None)).plant();
-    let folder = disk.path().join("backups").display().to_string();
-    server.command(&["backup", "--init", &folder]);
-    server.command(&["backup", &folder]);
-    let before = files(folder.as_ref());
-    disk.fill(0);
-    let output = run(server.folder(), &["backup", &folder, "--keep", "1"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(stderr.contains("disk is full") || stderr.contains("No space left"), "{stderr}");
-    assert!(stderr.contains(&folder), "{stderr}");
-    assert!(files(folder.as_ref()) == before);
+    let copy = ["copy", "--from", server.store(), "--to", &url, "--tokens", "from"];
+    for free in [1 << 20, 0] {
+        disk.fill(free);
+        let before = names(&disk.path(), "");
+        let output = run(server.folder(), &copy);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr.contains("disk is full") || stderr.contains("No space left"), "{stderr}");
+        assert!(stderr.contains(&url), "{stderr}");
+        assert_eq!(names(&disk.path(), ""), before);
+    }
 }

@@ -1,7 +1,6 @@
 //! Tests of SQLite alone: what happens to the store's file and its WAL after a crash, on a full or
 //! failing disk, after damage, and when operators handle the files.
 
-mod backup;
 pub mod check;
 pub mod damage;
 pub mod failed_syncs;
@@ -12,7 +11,8 @@ pub mod left_files;
 pub mod long_wals;
 pub mod loop_devices;
 pub mod ordinary_tools;
-pub mod restore;
+mod read_only;
+mod restore;
 mod revocation;
 pub mod slow_disk;
 pub mod stores;

@@ -102,7 +102,7 @@ fn store_with_a_second_name_is_refused_by_every_command() {
     fs::hard_link(folder.join(STORE), folder.join("second.db")).expect("a link");
     for name in ["second.db", STORE] {
         let url = format!("sqlite:{name}");
-        for words in COMMANDS.iter().chain(&["check", "restore second.db"]) {
+        for words in COMMANDS.iter().chain(&["check"]) {
             let mut command = binary_in(&folder);
             let (status, stderr) = failure(command.args(words.split(' ')).args(["--store", &url]));
             assert!(matches!(status, Some(1 | 2)), "{words}");
@@ -205,7 +205,7 @@ fn store_created_by_root_gets_the_owner_of_its_folder() {
     }
     let copy = folder.path().join(STORE);
     let to = format!("sqlite:{}", copy.display());
-    server.command(&["copy", "--from", server.store(), "--to", &to]);
+    server.command(&["copy", "--from", server.store(), "--to", &to, "--tokens", "none"]);
     let store = fs::metadata(&copy).expect("a store");
     assert_eq!(store.uid(), fs::metadata(folder.path()).expect("a folder").uid());
     assert!(!geteuid().is_root() || (store.uid(), store.gid()) == (7, 8));
@@ -243,9 +243,8 @@ fn only_one_of_several_starting_servers_serves() {
     });
     let [server] = &mut serving[..] else { panic!("{} servers serve", serving.len()) };
     let (status, stderr) = failure(binary_in(folder.path()).arg("serve"));
-    let expected = "plant-store: sqlite:plant-store.db is in use by another process (a server, a \
-                    restore or a copy): stop that process, or choose another store";
-    assert_eq!((status, stderr.trim_end()), (Some(1), expected));
+    assert_eq!(status, Some(1));
+    assert!(stderr.contains("sqlite:plant-store.db is in use by another process"), "{stderr}");
     let listed = run(folder.path(), &["token", "list", "--json"]).stdout;
     let tokens: Vec<serde_json::Value> = serde_json::from_slice(&listed).expect("an array");
     assert_eq!(tokens.len(), 1);

@@ -54,8 +54,6 @@ fn table_of_flags_in_the_server_readme_is_current() {
     expectorate::assert_contents(root().join(path), &expected);
 }
 
-const BACKUP: &str = "plant_store_backup_timestamp_seconds";
-
 #[test]
 fn alerts_name_series_that_are_served() {
     let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
@@ -65,8 +63,8 @@ fn alerts_name_series_that_are_served() {
     let names: BTreeSet<_> = alerts
         .split(|letter| !is_in_a_name(letter))
         .filter(|word| word.starts_with("plant_store_"))
-        // The first name is only served on PostgreSQL, and the second is written by `backup`.
-        .filter(|name| !["plant_store_database_retries_total", BACKUP].contains(name))
+        // This name is only served on PostgreSQL.
+        .filter(|name| *name != "plant_store_database_retries_total")
         .collect();
     assert!(names.len() > 3, "{names:?}");
     for name in names {

@@ -1,11 +1,8 @@
 //! Code that several commands use. Nothing here knows about a particular command.
 
-pub mod copying;
 pub mod error_message;
 pub mod output;
-pub mod pages;
 pub mod pid_1;
 pub mod store_args;
 pub mod usage_error;
 pub mod variable;
-pub mod verdict;

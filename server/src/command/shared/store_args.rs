@@ -27,8 +27,13 @@ pub struct StoreArgs {
 }
 
 impl StoreArgs {
-    /// Opens an existing store.
-    pub fn open(&self) -> Result<Box<dyn Engine>, StoreError> {
-        store::open(&self.url, self.ca.as_deref())
+    /// Opens an existing store to read it.
+    pub fn open_to_read(&self) -> Result<Box<dyn Engine>, StoreError> {
+        store::open_to_read(&self.url, self.ca.as_deref())
+    }
+
+    /// Opens an existing store to change its tokens.
+    pub fn open_to_change(&self) -> Result<Box<dyn Engine>, StoreError> {
+        store::open_to_change(&self.url, self.ca.as_deref())
     }
 }

@@ -10,7 +10,7 @@ pub fn redact_secrets(mut error: clap::Error) -> clap::Error {
     let flag = error.get(InvalidArg).map(ToString::to_string).unwrap_or_default();
     for kind in [InvalidValue, InvalidArg, InvalidSubcommand] {
         let is_secret = |value: &ContextValue| {
-            let is_url = kind == InvalidValue && flag.contains("<URL>");
+            let is_url = kind == InvalidValue && flag.contains("URL>");
             is_url || value.to_string().contains(TOKEN_PREFIX)
         };
         if error.get(kind).is_some_and(is_secret) {

@@ -17,9 +17,9 @@ mod tokens;
 pub mod url;
 
 use std::path::Path;
+use std::slice;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
 use parking_lot::Mutex;
 
 use crate::engine::{Checked, Closed, Engine, IfMissing, Outcome, Row, Served, Sizes};
@@ -80,7 +80,7 @@ pub fn open_to_serve(
     Ok(Served { store, is_new })
 }
 
-/// See [`crate::open`].
+/// See [`crate::open_to_read`]. A command that only reads may connect to a standby.
 pub fn open(url: &PostgresUrl, ca: Option<&Path>) -> Result<Postgres, StoreError> {
     let store = Postgres::new(url, ca, Purpose::Read)?;
     let store_exists = async |session: &Session| schema::store_exists(session, &store.url).await;
@@ -91,32 +91,46 @@ pub fn open(url: &PostgresUrl, ca: Option<&Path>) -> Result<Postgres, StoreError
     }
 }
 
-/// See [`crate::fill`]. If this call creates the store, only another fill can use it until this
-/// call has finished.
-pub fn fill(
-    url: &PostgresUrl,
-    ca: Option<&Path>,
-    fill: &mut dyn FnMut(&dyn Engine) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    let store = Postgres::new(url, ca, Purpose::WriteSafely)?;
-    let store_exists = async |session: &Session| schema::store_exists(session, &store.url).await;
-    let exists = match store.change(OPEN, store_exists) {
-        Err(StoreError::CopyUnfinished(_)) => false,
-        exists => exists?,
-    };
-    if !exists {
-        store.create_tables(UNFINISHED)?;
+/// A database that a copy fills.
+pub struct Target {
+    /// The store.
+    pub store: Postgres,
+    /// Whether the database contained a store before. Otherwise only another copy can use it until
+    /// [`Target::finish`].
+    pub was_store: bool,
+}
+
+impl Target {
+    /// Opens a database, and creates the tables if they are missing.
+    pub fn open(url: &PostgresUrl, ca: Option<&Path>) -> Result<Self, StoreError> {
+        let store = Postgres::new(url, ca, Purpose::WriteSafely)?;
+        let exists = async |session: &Session| schema::store_exists(session, &store.url).await;
+        let was_store = match store.change(OPEN, exists) {
+            Err(StoreError::CopyUnfinished(_)) => false,
+            exists => exists?,
+        };
+        if !was_store {
+            store.create_tables(UNFINISHED)?;
+        }
+        Ok(Self { store, was_store })
     }
-    fill(&store).context("the rows that were copied before this remain in the database")?;
-    if !exists {
-        store.create_tables(LAYOUT)?;
+
+    /// Adds the tokens in one transaction, and makes the database a store.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::TokenNameTaken`] if another command has added one of the tokens.
+    pub fn finish(&self, tokens: &[StoredToken]) -> Result<(), StoreError> {
+        self.store.add_tokens(tokens)?;
+        if !self.was_store {
+            self.store.create_tables(LAYOUT)?;
+        }
+        self.store.close().map(drop)
     }
-    Ok(store.close().map(drop)?)
 }
 
 impl Postgres {
-    /// Creates a store that connects on the first call. A command that only reads may connect to a
-    /// standby.
+    /// Creates a store that connects on the first call.
     fn new(url: &PostgresUrl, ca: Option<&Path>, purpose: Purpose) -> Result<Self, StoreError> {
         register_retries();
         let name = StoreUrl::Postgres(url.clone());
@@ -165,6 +179,17 @@ impl Postgres {
         changed.map_err(|error| error.into_store_error(&self.url, doing))
     }
 
+    fn add_tokens(&self, tokens: &[StoredToken]) -> Result<(), StoreError> {
+        let add = async |session: &Session| tokens::add_tokens(session, tokens).await;
+        match tokens.first() {
+            Some(first) if !self.change("store the token", add)? => {
+                let name = first.name.clone();
+                Err(StoreError::TokenNameTaken { name, url: self.url.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// See [`schema::create_tables`].
     fn create_tables(&self, layout: u8) -> Result<bool, StoreError> {
         let create = async |session: &Session| schema::create_tables(session, layout).await;
@@ -205,13 +230,7 @@ impl Engine for Postgres {
     }
 
     fn add_token(&self, token: &StoredToken) -> Result<(), StoreError> {
-        let add = async |session: &Session| tokens::add_token(session, token).await;
-        if self.change("store the token", add)? {
-            Ok(())
-        } else {
-            let name = token.name.clone();
-            Err(StoreError::TokenNameTaken { name, url: self.url.clone() })
-        }
+        self.add_tokens(slice::from_ref(token))
     }
 
     fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError> {

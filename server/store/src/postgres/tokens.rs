@@ -23,8 +23,23 @@ pub async fn tokens(session: &Session) -> Result<Vec<StoredToken>, PostgresError
     Ok(tokens)
 }
 
-/// Adds a token unless its name is taken. Returns whether it was added.
-pub async fn add_token(session: &Session, token: &StoredToken) -> Result<bool, PostgresError> {
+/// Adds tokens in one transaction unless a name is taken. Returns whether they were added.
+pub async fn add_tokens(session: &Session, tokens: &[StoredToken]) -> Result<bool, PostgresError> {
+    session.client.batch_execute("BEGIN").await?;
+    for token in tokens {
+        match add_token(session, token).await {
+            Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
+                session.client.batch_execute("ROLLBACK").await?;
+                return Ok(false);
+            }
+            added => added?,
+        };
+    }
+    session.client.batch_execute("COMMIT").await?;
+    Ok(true)
+}
+
+async fn add_token(session: &Session, token: &StoredToken) -> Result<u64, tokio_postgres::Error> {
     let expires_at = token.expires_at.map(|expiry| expiry.timestamp());
     let values: [(&(dyn ToSql + Sync), Type); 5] = [
         (&token.name.as_str(), Type::TEXT),
@@ -33,10 +48,7 @@ pub async fn add_token(session: &Session, token: &StoredToken) -> Result<bool, P
         (&token.created_at.timestamp(), Type::INT8),
         (&expires_at, Type::INT8),
     ];
-    match session.client.execute_typed(token_row::ADD, &values).await {
-        Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => Ok(false),
-        added => Ok(added? == 1),
-    }
+    session.client.execute_typed(&token_row::add("tokens"), &values).await
 }
 
 /// Removes the token with that name. Returns whether there was one.

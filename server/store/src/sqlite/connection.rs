@@ -1,9 +1,11 @@
 //! Connections whose commits are durable.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
@@ -20,14 +22,21 @@ pub const WAIT: Duration = Duration::from_secs(4);
 /// own busy handler backs off: beside a busy server a command might never get the lock.
 pub const PAUSE: Duration = Duration::from_micros(200);
 
+/// How a connection opens the store's file
+/// (<https://sqlite.org/c3ref/open.html#coreuriqueryparameters>).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Reading and writing.
+    Write,
+    /// Reading through the WAL and its index, without creating either of them.
+    Read,
+    /// Reading the file alone. Nobody may write to it, and no WAL may belong to it.
+    Immutable,
+}
+
 /// Opens the file, which must exist.
-pub fn connect(path: &Path) -> rusqlite::Result<Connection> {
-    // A restore attaches the backup by a URI.
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX
-        | OpenFlags::SQLITE_OPEN_URI;
-    // SQLite reads a name that begins with `file:` as a URI. A leading `./` makes it a path.
-    let mut connection = Connection::open_with_flags(Path::new(".").join(path), flags)?;
+pub fn connect(path: &Path, access: Access) -> rusqlite::Result<Connection> {
+    let mut connection = Connection::open_with_flags(uri(path, access), FLAGS)?;
     wait_for_lock(&mut connection)?;
     connection.set_transaction_behavior(TransactionBehavior::Immediate);
     // This is the first statement that reads the file, so SQLite recovers the file here after a
@@ -38,6 +47,25 @@ pub fn connect(path: &Path) -> rusqlite::Result<Connection> {
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     connection.pragma_update(None, "journal_size_limit", WAL_BOUND)?;
     Ok(connection)
+}
+
+/// The flags of a connection, which also limit what it can attach.
+pub const FLAGS: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE
+    .union(OpenFlags::SQLITE_OPEN_NO_MUTEX)
+    .union(OpenFlags::SQLITE_OPEN_URI);
+
+/// Returns the URI of a file. SQLite decodes `%XX` in the path to any byte.
+pub fn uri(path: &Path, access: Access) -> String {
+    const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/');
+    // A leading `./` keeps a relative path relative.
+    let path = Path::new(".").join(path);
+    let path = percent_encode(path.as_os_str().as_bytes(), ESCAPED);
+    let parameter = match access {
+        Access::Write => "mode=rw",
+        Access::Read => "mode=ro",
+        Access::Immutable => "immutable=1",
+    };
+    format!("file:{path}?{parameter}")
 }
 
 /// Makes the connection wait up to [`WAIT`] for the locks of other connections.

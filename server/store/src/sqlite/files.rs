@@ -1,8 +1,8 @@
 //! The files of a store: their names, opening and creating the store's file, and the server's lock
 //! on it.
 //!
-//! Nothing here may move or rename a file, or create one under another name: only SQLite's
-//! transactions make a change atomic.
+//! Nothing here may move or rename a file of a store that may be served, or create one under
+//! another name: only SQLite's transactions make a change atomic.
 
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, ErrorKind};
@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use nix::sys::statvfs::statvfs;
 use nix::unistd::{AccessFlags, User, access, geteuid};
 use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
+use tempfile::NamedTempFile;
 
 use crate::engine::Sizes;
 use crate::error::StoreError;
@@ -54,13 +55,20 @@ pub fn wal_index_of(path: &Path) -> PathBuf {
     beside(path, WAL_INDEX)
 }
 
-/// Returns the existing files beside a store.
-pub fn files_beside(path: &Path) -> Vec<PathBuf> {
-    SUFFIXES.iter().map(|suffix| beside(path, suffix)).filter(|file| file.exists()).collect()
+/// Returns the files beside a store, including a link to a missing file.
+fn files_beside(path: &Path) -> Vec<PathBuf> {
+    let files = SUFFIXES.iter().map(|suffix| beside(path, suffix));
+    files.filter(|file| file.symlink_metadata().is_ok()).collect()
+}
+
+/// Whether a WAL or a journal beside the file contains pages that the file lacks.
+pub fn has_pages_beside(path: &Path) -> bool {
+    let has_pages = |suffix| fs::metadata(beside(path, suffix)).is_ok_and(|file| file.len() > 0);
+    has_pages(WAL) || has_pages(ROLLBACK_JOURNAL)
 }
 
 /// Returns the folder that contains the path.
-pub fn folder_of(path: &Path) -> &Path {
+fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
@@ -69,12 +77,29 @@ pub fn sync_folder_of(path: &Path) -> io::Result<()> {
     File::open(folder_of(path))?.sync_all()
 }
 
-/// Opens the file of a store, before SQLite does.
+/// Opens the file of a store to write to it, before SQLite does.
 ///
 /// # Errors
 ///
 /// [`StoreError::Missing`] if there is nothing at the path, and no file of a store beside it.
 pub fn open(path: &Path) -> Result<File, StoreError> {
+    let file = open_to_read(path)?;
+    require_write_access(path).map_err(failed(path, OPEN))?;
+    Ok(file)
+}
+
+/// Fails if this process may not write to the file and its folder. SQLite creates the WAL and its
+/// index in the folder.
+pub fn require_write_access(path: &Path) -> io::Result<()> {
+    for (right, place) in [("read and write", path), ("write to the folder", folder_of(path))] {
+        let allowed = access(place, AccessFlags::R_OK | AccessFlags::W_OK);
+        allowed.map_err(|errno| denied(right, place, &errno.into()))?;
+    }
+    Ok(())
+}
+
+/// Opens the file of a store, before SQLite does. See [`open`].
+pub fn open_to_read(path: &Path) -> Result<File, StoreError> {
     // Checked before the store's file: a server that is starting at the same time may create the
     // store and then a WAL, and that WAL was not left behind.
     let left = files_beside(path);
@@ -91,12 +116,37 @@ pub fn open(path: &Path) -> Result<File, StoreError> {
     if metadata.len() == 0 && wal_of(path).exists() {
         return Err(left_behind(path, &left));
     }
-    // SQLite's readers write to the WAL index, too.
-    for (right, place) in [("read and write", path), ("write to the folder", folder_of(path))] {
-        let allowed = access(place, AccessFlags::R_OK | AccessFlags::W_OK);
-        allowed.map_err(|errno| failed(path, OPEN)(denied(right, place, &errno.into())))?;
+    File::open(path).map_err(|error| failed(path, OPEN)(denied("read", path, &error)))
+}
+
+/// Fails unless a new store can be put at the path: there is nothing at the path, not even a link
+/// to a missing file, and no file of a store beside it, which a new store would adopt.
+pub fn require_free(path: &Path) -> Result<(), StoreError> {
+    let folder = folder_of(path);
+    if !folder.is_dir() {
+        let cause = format!("there is no folder {}; is its disk mounted?", folder.display());
+        return Err(failed(path, CREATE)(cause));
     }
-    File::open(path).map_err(failed(path, OPEN))
+    if path.symlink_metadata().is_ok() {
+        return Err(StoreError::Exists(url(path)));
+    }
+    match files_beside(path) {
+        left if left.is_empty() => Ok(()),
+        left => Err(left_behind(path, &left)),
+    }
+}
+
+/// Creates a temporary file for a copy that will be put at `path`. Only its owner can read it. It
+/// is in the same folder, so that it can be renamed, and it is removed when it is dropped.
+pub fn create_temporary(path: &Path) -> Result<NamedTempFile, StoreError> {
+    let mut prefix = path.file_name().unwrap_or_default().to_owned();
+    prefix.push(".unfinished-copy-");
+    let folder = folder_of(path);
+    let file = tempfile::Builder::new().prefix(&prefix).tempfile_in(folder);
+    let file =
+        file.map_err(|error| failed(path, CREATE)(denied("write to the folder", folder, &error)))?;
+    give_to_owner_of_folder(file.as_file(), path).map_err(failed(path, CREATE))?;
+    Ok(file)
 }
 
 /// Opens the file of a store, or creates an empty file that only its owner can read.
@@ -120,14 +170,20 @@ fn create(path: &Path) -> Result<File, StoreError> {
         new => new
             .map_err(|error| failed(path, CREATE)(denied("write to the folder", folder, &error)))?,
     };
-    if geteuid().is_root() {
-        // The service that owns the folder must be able to use a store that root creates there. In
-        // a container root may not be allowed to change the owner; then the file stays root's.
-        let owner = fs::metadata(folder).map_err(failed(path, CREATE))?;
-        let _ = fchown(&file, Some(owner.uid()), Some(owner.gid()));
-    }
+    give_to_owner_of_folder(&file, path).map_err(failed(path, CREATE))?;
     sync_folder_of(path).map_err(failed(path, CREATE))?;
     Ok(file)
+}
+
+/// If this process runs as root, makes the owner of the folder the owner of a new file: the service
+/// that owns the folder must be able to use the store. In a container root may not be allowed to
+/// change the owner; then the file stays root's.
+fn give_to_owner_of_folder(file: &File, path: &Path) -> io::Result<()> {
+    if geteuid().is_root() {
+        let owner = fs::metadata(folder_of(path))?;
+        let _ = fchown(file, Some(owner.uid()), Some(owner.gid()));
+    }
+    Ok(())
 }
 
 fn missing(path: &Path, left: &[PathBuf]) -> StoreError {

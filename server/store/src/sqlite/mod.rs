@@ -12,19 +12,19 @@
 //! (<https://sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>).
 
 mod connection;
+mod copy;
 mod error;
 mod files;
 mod open;
 mod opened_files;
-mod restore;
 mod rows;
 mod schema;
 mod store;
 mod tokens;
 mod wal;
 
-pub use open::{fill, open, open_to_serve};
-pub use restore::{Restored, restore};
+pub use copy::{copy_from_file, copy_from_pages};
+pub use open::{open_state_to_read, open_to_change, open_to_read, open_to_serve};
 
 #[cfg(test)]
 mod tests;

@@ -22,15 +22,16 @@ const APPLICATION_ID: u32 = {
     u32::from_be_bytes([first, second, third, LAYOUT << 1])
 };
 
-/// The table of the tokens. `digest` is the SHA-256 of a token; times are Unix seconds.
-const TOKENS: &str = "
-    CREATE TABLE tokens (
+/// The database of a connection's own file, as opposed to an attached one.
+pub const MAIN: &str = "main";
+
+/// The columns of the tokens. `digest` is the SHA-256 of a token; times are Unix seconds.
+const TOKEN_COLUMNS: &str = "
         name TEXT PRIMARY KEY,
         digest BLOB NOT NULL UNIQUE,
         first_characters TEXT NOT NULL,
         created_at INTEGER NOT NULL,
         expires_at INTEGER
-    ) STRICT, WITHOUT ROWID;
 ";
 
 /// The kind of a file, according to its header.
@@ -63,8 +64,6 @@ pub fn identify(path: &Path, file: &File) -> Result<FileKind, StoreError> {
         Ok(FileKind::Store)
     } else if id.starts_with(&names::APPLICATION_ID) {
         Err(StoreError::OtherLayout { url: url(path), found: i64::from(id[3] >> 1) })
-    } else if *id == [0; 4] {
-        Err(StoreError::Unfinished(url(path)))
     } else {
         Err(StoreError::NotAStore(url(path)))
     }
@@ -85,32 +84,33 @@ pub fn create(connection: &mut Connection) -> rusqlite::Result<bool> {
     if !is_empty(&transaction)? {
         return Ok(false);
     }
-    create_tables(&transaction)?;
-    mark_as_store(&transaction)?;
+    create_tables(&transaction, MAIN)?;
+    mark_as_store(&transaction, MAIN)?;
     transaction.commit()?;
     Ok(true)
 }
 
 /// Whether the database has no tables yet.
-pub fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
+fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row("SELECT count(*) = 0 FROM main.sqlite_schema", [], |row| row.get(0))
 }
 
-/// Creates the tables, without marking the database as a store.
-pub fn create_tables(connection: &Connection) -> rusqlite::Result<()> {
+/// Creates the tables in a database of the connection, without marking it as a store.
+pub fn create_tables(connection: &Connection, database: &str) -> rusqlite::Result<()> {
     // `id` is the rowid, so the rows are stored in the order of their ids.
-    let rows = format!("CREATE TABLE {TABLE} (id INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT");
-    connection.execute_batch(&rows)?;
-    connection.execute_batch(TOKENS)
+    connection.execute_batch(&format!(
+        "CREATE TABLE {database}.{TABLE} (id INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT;
+        CREATE TABLE {database}.tokens ({TOKEN_COLUMNS}) STRICT, WITHOUT ROWID;"
+    ))
 }
 
-/// Marks the database as a complete store.
-pub fn mark_as_store(connection: &Connection) -> rusqlite::Result<()> {
-    connection.pragma_update(None, "application_id", APPLICATION_ID)
+/// Marks a database of the connection as a complete store.
+pub fn mark_as_store(connection: &Connection, database: &str) -> rusqlite::Result<()> {
+    connection.pragma_update(Some(database), "application_id", APPLICATION_ID)
 }
 
-/// Runs a pragma such as `integrity_check` on a database of the connection or on one of its tables,
-/// and returns what it reports as damage (<https://sqlite.org/pragma.html#pragma_integrity_check>).
+/// Runs a pragma such as `integrity_check` on the database or on one of its tables, and returns what
+/// it reports as damage (<https://sqlite.org/pragma.html#pragma_integrity_check>).
 pub fn damage(connection: &Connection, pragma: &str) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection.prepare(&format!("PRAGMA {pragma}"))?;
     let mut lines =
@@ -119,15 +119,15 @@ pub fn damage(connection: &Connection, pragma: &str) -> rusqlite::Result<Vec<Str
     Ok(lines)
 }
 
-/// Returns the faults of a database of the connection, such as `main`: the damage that SQLite
-/// finds, and the tables that differ from this layout. Empty if the store is sound. Indexes are not
-/// compared, because operators may add them.
-pub fn faults(connection: &Connection, database: &str) -> rusqlite::Result<Vec<String>> {
-    let mut faults = damage(connection, &format!("{database}.integrity_check"))?;
+/// Returns the faults of the database: the damage that SQLite finds, and the tables that differ from
+/// this layout. Empty if the store is sound. Indexes are not compared, because operators may add
+/// them, and the tables of SQLite's planner and of litestream belong to the file, not to the store.
+pub fn faults(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut faults = damage(connection, "main.integrity_check")?;
     let expected = Connection::open_in_memory()?;
-    create_tables(&expected)?;
-    let expected = definitions(&expected, "main")?;
-    let others = differences(&definitions(connection, database)?, &expected);
+    create_tables(&expected, MAIN)?;
+    let expected = definitions(&expected)?;
+    let others = differences(&definitions(connection)?, &expected);
     if !others.is_empty() {
         let others = others.join(", ");
         faults.push(format!("the tables do not match layout version {LAYOUT}: {others}"));
@@ -139,13 +139,12 @@ pub fn faults(connection: &Connection, database: &str) -> rusqlite::Result<Vec<S
 /// white space.
 type Definitions = BTreeMap<String, String>;
 
-fn definitions(connection: &Connection, database: &str) -> rusqlite::Result<Definitions> {
-    let query = format!(
-        "SELECT name, type || coalesce(sql, '') FROM {database}.sqlite_schema
-        WHERE type <> 'index' AND name NOT LIKE 'sqlite\\_stat%' ESCAPE '\\'"
-    );
+fn definitions(connection: &Connection) -> rusqlite::Result<Definitions> {
+    let query = "SELECT name, type || coalesce(sql, '') FROM main.sqlite_schema
+        WHERE type <> 'index' AND name NOT LIKE 'sqlite\\_stat%' ESCAPE '\\'
+        AND name NOT LIKE '\\_litestream\\_%' ESCAPE '\\'";
     let without_space = |sql: String| sql.split_whitespace().collect::<String>();
-    let mut statement = connection.prepare(&query)?;
+    let mut statement = connection.prepare(query)?;
     let rows = statement.query_map([], |row| Ok((row.get(0)?, without_space(row.get(1)?))))?;
     rows.collect()
 }

@@ -5,7 +5,7 @@ use rusqlite::{Connection, ErrorCode};
 use crate::sqlite::rows::malformed_row;
 use crate::sqlite::wal::try_checkpoint_truncate;
 use crate::token::{StoredToken, TokenName};
-use crate::token_row::{self, ADD, READ, REVOKE};
+use crate::token_row::{self, READ, REVOKE, add};
 
 /// Reads all tokens in the order of their names.
 pub fn tokens(connection: &Connection) -> rusqlite::Result<Vec<StoredToken>> {
@@ -23,6 +23,20 @@ pub fn tokens(connection: &Connection) -> rusqlite::Result<Vec<StoredToken>> {
 /// Adds a token unless its name is taken. Returns whether it was added.
 pub fn add_token(connection: &mut Connection, token: &StoredToken) -> rusqlite::Result<bool> {
     prepare(connection)?;
+    match insert(connection, "main", token) {
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+            Ok(false)
+        }
+        added => added.map(|()| true),
+    }
+}
+
+/// Adds a token to a database of the connection.
+pub fn insert(
+    connection: &Connection,
+    database: &str,
+    token: &StoredToken,
+) -> rusqlite::Result<()> {
     let row = (
         token.name.as_str(),
         token.digest.0,
@@ -30,12 +44,7 @@ pub fn add_token(connection: &mut Connection, token: &StoredToken) -> rusqlite::
         token.created_at.timestamp(),
         token.expires_at.map(|expiry| expiry.timestamp()),
     );
-    match connection.execute(ADD, row) {
-        Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-            Ok(false)
-        }
-        added => added.map(|rows| rows == 1),
-    }
+    connection.execute(&add(&format!("{database}.tokens")), row).map(drop)
 }
 
 /// Removes the token with that name. Returns whether there was one.

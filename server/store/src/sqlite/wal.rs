@@ -15,7 +15,7 @@ use rusqlite::wal::CheckpointMode;
 use rusqlite::{Connection, ErrorCode, MAIN_DB};
 
 use crate::error::{Cause, WriteError};
-use crate::sqlite::connection::{PAUSE, WAIT, connect, wait_for_lock};
+use crate::sqlite::connection::{Access, PAUSE, WAIT, connect, wait_for_lock};
 use crate::sqlite::files::{sync_folder_of, wal_of};
 
 /// The number of WAL pages after which a checkpoint runs: SQLite's own default, 4 MiB
@@ -129,7 +129,7 @@ impl Checkpoints {
 /// It copies the pages that no reader holds back any more. If much was committed in the meantime,
 /// the next call continues.
 pub fn truncate_long_wal(store: &Path) -> Result<(), WriteError> {
-    let connection = connect(store)?;
+    let connection = connect(store, Access::Write)?;
     connection.busy_timeout(Duration::ZERO)?;
     if let Some(wal) = wal_checkpoint(&connection, CheckpointMode::PASSIVE)?
         && wal.pages - wal.copied <= LONG_CHECKPOINT_PAGES

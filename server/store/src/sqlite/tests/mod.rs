@@ -9,7 +9,7 @@ use std::time::Instant;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::{open, open_to_serve};
+use super::{open_to_change, open_to_serve};
 use crate::engine::{Engine, IfMissing, Outcome, PAGE_ROWS, Row};
 use crate::error::{StoreError, WriteError};
 use crate::sqlite::files::{wal_index_of, wal_of};
@@ -84,7 +84,7 @@ fn first_plant_of_each_id_survives_a_stop() {
         1,
         "only the store's file is left"
     );
-    let store = open(&path_in(&folder)).expect("the store");
+    let store = open_to_change(&path_in(&folder)).expect("the store");
     assert_eq!(ids(&store), ids_in_order);
     assert_eq!(store.page(Some(6), 1).expect("a page"), [row(7)]);
     assert_eq!(store.check().expect("the store can be read").faults, [""; 0]);

@@ -1,0 +1,192 @@
+//! Copying a whole store to a new file or to a database.
+//!
+//! What is copied proves itself: the ids ascend, the rows are counted, and what was written is read
+//! back. No copy replaces, changes or removes a row or a token of its target.
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+
+use crate::contents::{Contents, read_all};
+use crate::engine::{Engine, Outcome, PAGE_ROWS, Row};
+use crate::error::StoreError;
+use crate::postgres::{self, Target};
+use crate::same_json::is_same_json;
+use crate::sqlite;
+use crate::token::StoredToken;
+use crate::url::{InvalidUrl, StoreUrl};
+
+/// The deadline for committing one page to a database.
+const PAGE_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// Where the tokens of a copy come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TokensFrom {
+    /// The store that is copied.
+    Source,
+    /// Nowhere: no token is copied.
+    Nowhere,
+    /// Another store, of which nothing else is read.
+    Store(StoreUrl),
+}
+
+impl FromStr for TokensFrom {
+    type Err = InvalidUrl;
+
+    fn from_str(text: &str) -> Result<Self, InvalidUrl> {
+        match text {
+            "from" => Ok(Self::Source),
+            "none" => Ok(Self::Nowhere),
+            url => url.parse().map(Self::Store),
+        }
+    }
+}
+
+/// What to copy.
+#[derive(Clone, Debug)]
+pub struct Copy<'a> {
+    /// The store whose rows are copied.
+    pub from: &'a StoreUrl,
+    /// A file that does not exist yet, or a database.
+    pub to: &'a StoreUrl,
+    /// The store whose tokens the copy accepts.
+    pub tokens: &'a TokensFrom,
+    /// Whether a database may contain rows already.
+    pub may_add: bool,
+    /// A PEM file with the authority that signed the certificate of a database.
+    pub ca: Option<&'a Path>,
+}
+
+/// What was copied.
+#[derive(Debug)]
+pub struct Copied {
+    /// The rows of the source.
+    pub contents: Contents,
+    /// The tokens that the target accepts now and did not accept before.
+    pub tokens: Vec<StoredToken>,
+}
+
+/// A copy into a database was interrupted. Some rows may have been copied.
+#[derive(Debug)]
+pub struct Interrupted(StoreUrl);
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the copy into {} was interrupted", self.0)
+    }
+}
+
+/// Copies all rows of a store, and then the chosen tokens.
+///
+/// # Errors
+///
+/// After an error a target file does not exist. A target database may contain some of the rows and
+/// none of the tokens, if the error is [`Interrupted`]; the same copy with `may_add` completes it.
+pub fn copy(copy: &Copy<'_>) -> anyhow::Result<Copied> {
+    let Copy { from, to, tokens, may_add, ca } = *copy;
+    let other_tokens = match tokens {
+        TokensFrom::Store(url) => read_tokens(url, ca)?,
+        _ => Vec::new(),
+    };
+    let choose_tokens = |source: &dyn Engine| match tokens {
+        TokensFrom::Source => Ok(source.tokens()?),
+        TokensFrom::Nowhere => Ok(Vec::new()),
+        TokensFrom::Store(_) => Ok(other_tokens.clone()),
+    };
+    let (contents, tokens) = match (from, to) {
+        (StoreUrl::Sqlite(from), StoreUrl::Sqlite(to)) => {
+            sqlite::copy_from_file(&sqlite::open_to_read(from)?, to, &choose_tokens)?
+        }
+        (StoreUrl::Postgres(from), StoreUrl::Sqlite(to)) => {
+            sqlite::copy_from_pages(&postgres::open(from, ca)?, to, &choose_tokens)?
+        }
+        (from, StoreUrl::Postgres(url)) => {
+            let source: Box<dyn Engine> = match from {
+                StoreUrl::Sqlite(path) => Box::new(sqlite::open_state_to_read(path)?),
+                StoreUrl::Postgres(url) => Box::new(postgres::open(url, ca)?),
+            };
+            let target = Target::open(url, ca)?;
+            let tokens = choose_tokens(&*source)?;
+            require_consent(&target, to, !tokens.is_empty(), may_add)?;
+            let contents = fill(&*source, &target.store, to)
+                .and_then(|contents| target.finish(&tokens).map(|()| contents).map_err(Into::into))
+                .with_context(|| Interrupted(to.clone()))?;
+            (contents, tokens)
+        }
+    };
+    Ok(Copied { contents, tokens })
+}
+
+/// Reads the tokens of a store, whatever the state of its rows.
+fn read_tokens(url: &StoreUrl, ca: Option<&Path>) -> Result<Vec<StoredToken>, StoreError> {
+    match url {
+        StoreUrl::Sqlite(path) => {
+            let store = sqlite::open_to_read(path)?;
+            store.check_tokens()?;
+            store.tokens()
+        }
+        StoreUrl::Postgres(url) => postgres::open(url, ca)?.tokens(),
+    }
+}
+
+/// Fails if the database has rows that nobody expects there, or accepts tokens while others are to
+/// be added.
+fn require_consent(
+    target: &Target,
+    url: &StoreUrl,
+    adds_tokens: bool,
+    may_add: bool,
+) -> Result<(), StoreError> {
+    let tokens = target.store.tokens()?;
+    if !target.was_store {
+        // Nobody has used these tokens: an interrupted copy has left them, and some may have been
+        // revoked in their store since.
+        tokens.iter().try_for_each(|token| target.store.revoke_token(&token.name))?;
+    } else if adds_tokens && !tokens.is_empty() {
+        let names = tokens.iter().map(|token| token.name.to_string()).collect();
+        return Err(StoreError::HasTokens { url: url.clone(), names });
+    }
+    if !may_add && !target.store.page(None, 1)?.is_empty() {
+        return Err(StoreError::HasRows(url.clone()));
+    }
+    Ok(())
+}
+
+/// Copies the rows page by page, and reads back each page.
+fn fill(source: &dyn Engine, target: &dyn Engine, to: &StoreUrl) -> anyhow::Result<Contents> {
+    read_all(source, |page| {
+        let outcomes = target.commit(page, Instant::now() + PAGE_TIMEOUT)?;
+        let mut rows = page.iter().zip(outcomes);
+        if let Some((row, _)) = rows.find(|(_, outcome)| *outcome == Outcome::Conflict) {
+            bail!("{to} contains a different row with the id {}, which is left unchanged", row.id);
+        }
+        read_back(page, target).with_context(|| format!("{to} does not contain what was written"))
+    })
+}
+
+/// Fails unless the target contains these rows, which it may have stored in another spelling.
+fn read_back(rows: &[Row], target: &dyn Engine) -> anyhow::Result<()> {
+    let mut missing = rows;
+    let mut after = rows.first().and_then(|first| first.id.checked_sub(1));
+    while let [next, ..] = missing {
+        let page = target.page(after, PAGE_ROWS)?;
+        ensure!(
+            page.last().is_some_and(|last| last.id >= next.id),
+            "the row {} is missing",
+            next.id
+        );
+        after = page.last().map(|last| last.id);
+        for row in &page {
+            if let [next, rest @ ..] = missing
+                && next.id == row.id
+            {
+                ensure!(is_same_json(&row.json, &next.json), "the row {} differs", row.id);
+                missing = rest;
+            }
+        }
+    }
+    Ok(())
+}
