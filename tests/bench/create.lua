@@ -1,4 +1,4 @@
--- The closed loop: each connection sends the next create after the previous answer.
+-- Each connection sends the next create after the previous answer.
 --   wrk … -s create.lua URL -- FIRST_ID TOKEN
 -- Prints: creates, seconds, median ms, 99 % ms, failed requests.
 
