@@ -5,7 +5,4 @@ pub mod command_line;
 pub mod contract;
 mod digests;
 pub mod readmes;
-mod starts;
-mod variables;
-pub mod warnings;
-pub mod words;
+pub mod starts;

@@ -1,47 +1,127 @@
-//! What the server logs and prints when it starts, and starts that fail.
+//! Starts: what the server logs and prints, which starts fail, and when a token is issued.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Child, Command};
+use std::process::Command;
 
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use plant_store_tests::{Launched, Server, binary_in, run, wait_until, without_own_variables};
+use nix::unistd::{Pid, geteuid};
+use plant_store_tests::tls::{Authority, KEY, TLS};
+use plant_store_tests::{
+    Launched, Server, binary_in, failure, run, wait_until, without_own_variables,
+};
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::metrics::get;
+use crate::without_store::command_line::refused;
 
-/// Waits for the first record with this message, and returns it.
-pub fn record(log: &Path, message: &str) -> Value {
+/// Waits for the first record of a log that fulfils a condition, and returns it.
+fn record(log: &Path, is_wanted: impl Fn(&Value) -> bool) -> Value {
     let find = || {
         let text = fs::read_to_string(log).unwrap_or_default();
         let mut records = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        records.find(|record| record["msg"] == message)
+        records.find(&is_wanted)
     };
-    wait_until(|| find().is_some(), || format!("no record {message}"));
+    wait_until(|| find().is_some(), || "no such record".to_owned());
     find().expect("the record exists")
 }
 
-pub fn record_of(server: &Server, message: &str) -> Value {
-    record(&server.folder().join("log"), message)
+pub fn record_of(server: &Server, is_wanted: impl Fn(&Value) -> bool) -> Value {
+    record(&server.folder().join("log"), is_wanted)
 }
 
 #[test]
 fn start_logs_the_limits_in_force() {
-    let starting = Server::starting().with(&["--body-timeout", "90s"]);
-    let server = starting.with_open_files("-Sn 64").start();
-    let limits = record_of(&server, "limits");
-    assert_eq!(limits["body_timeout"], "1m 30s");
+    let server = Server::starting().with_open_files("-Sn 64").start();
+    let limits = record_of(&server, |record| record["max_body"].is_number());
     assert_eq!((&limits["max_body"], &limits["max_creates"]), (&65536.into(), &1024.into()));
-    assert_eq!(
-        (&limits["store_timeout"], &limits["shutdown_timeout"]),
-        (&"5s".into(), &"10s".into())
-    );
+    for (name, default) in
+        [("body_timeout", "10s"), ("store_timeout", "5s"), ("shutdown_timeout", "10s")]
+    {
+        assert_eq!(limits[name], default);
+    }
     // The hard limit depends on the user who runs the tests.
     assert!(limits["open_files"].as_u64() > Some(64), "{limits}");
+}
+
+/// The printed command contains an address that a client on this machine can reach: 127.0.0.1
+/// instead of 0.0.0.0.
+#[test]
+fn server_listens_on_the_given_address() {
+    let mut addresses = vec![("127.0.0.2:0", "127.0.0.2"), ("0.0.0.0:0", "127.0.0.1")];
+    addresses.push(("localhost:0", "127.0.0.1"));
+    // Some machines have no IPv6.
+    if TcpListener::bind("[::1]:0").is_ok() {
+        addresses.push(("[::]:0", "[::1]"));
+    }
+    for (address, client) in addresses {
+        let server = Server::starting().with(&["--listen", address]).start();
+        let address = address.replace("localhost", "127.0.0.1");
+        let (ip, _) = address.rsplit_once(':').expect("an address and a port");
+        assert_eq!(server.address.to_string().rsplit_once(':').map(|(ip, _)| ip), Some(ip));
+        let curl = server.first_request.as_deref().expect("a new store");
+        let url = format!("curl http://{client}:{}/plants ", server.address.port());
+        assert!(curl.starts_with(&url), "{curl}");
+    }
+}
+
+/// Returns a command that runs the binary in a folder, without the capabilities of root. Even if
+/// root runs the tests, the permissions of files apply to it.
+pub fn unprivileged(folder: &Path) -> Command {
+    let command = binary_in(folder);
+    if !geteuid().is_root() {
+        return command;
+    }
+    let mut unprivileged = Command::new("setpriv");
+    unprivileged.arg("--bounding-set=-all").arg(command.get_program());
+    without_own_variables(&mut unprivileged);
+    unprivileged.current_dir(folder).env("PLANT_STORE_LISTEN", "127.0.0.1:0");
+    unprivileged
+}
+
+/// The message names what cannot be used.
+#[test]
+fn bad_start_exits_1_and_leaves_no_store() {
+    let other = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = other.local_addr().expect("an address").to_string();
+    let listen = ["serve", "--listen", &address];
+    let metrics = ["serve", "--metrics", &address];
+    let variable = Some(("PLANT_STORE_LISTEN", address.as_str()));
+    for (words, variable, name) in [
+        (&listen[..], None, address.as_str()),
+        (&metrics, None, &address),
+        (&["serve"], variable, &address),
+        (&["serve", "--no-create"], None, "plant-store.db"),
+        (&["token", "list"], None, "plant-store.db"),
+        (&["export"], None, "plant-store.db"),
+        (&["export", "--store", "sqlite:/no/x.db"], None, "/no/x.db"),
+    ] {
+        let (status, stderr) = refused(words, variable);
+        assert!(status == Some(1) && stderr.contains(name), "{words:?}: {stderr}");
+    }
+
+    let folder = TempDir::new().expect("a temporary folder");
+    Authority::new().issue(folder.path());
+    let set_mode = |path: &Path, mode| {
+        fs::set_permissions(path, Permissions::from_mode(mode)).expect("the test owns the file");
+    };
+    set_mode(&folder.path().join(KEY), 0o000);
+    set_mode(folder.path(), 0o555);
+    for (flags, name) in [
+        (&["--listen", "127.0.0.1:80"][..], "127.0.0.1:80"),
+        (&["--metrics", "127.0.0.1:80"], "127.0.0.1:80"),
+        (&TLS, KEY),
+        (&[], "folder"),
+    ] {
+        let (status, stderr) = failure(unprivileged(folder.path()).arg("serve").args(flags));
+        assert!(status == Some(1) && stderr.contains(name), "{flags:?}: {stderr}");
+    }
+    set_mode(folder.path(), 0o755);
 }
 
 /// Returns the tokens of the store in this folder, as JSON.
@@ -73,44 +153,39 @@ fn start_that_fails_before_it_listens_leaves_no_token() {
     assert!(stores > 0, "no start failed after it had created the store");
 }
 
-/// Starts a server whose stdout is a full device and whose log is the file `log` in the folder.
-fn serve_with_full_stdout(folder: &Path) -> Child {
-    let full = File::options().write(true).open("/dev/full").expect("Linux has it");
-    let log = File::create(folder.join("log")).expect("a file");
-    binary_in(folder).arg("serve").stdout(full).stderr(log).spawn().expect("the binary starts")
+/// Runs a shell command in a folder, in which `$0` is the binary. Returns its exit code.
+fn shell(folder: &Path, command: &str) -> Option<i32> {
+    let mut shell = Command::new("sh");
+    without_own_variables(&mut shell);
+    shell.args(["-c", command]).arg(binary_in(folder).get_program()).current_dir(folder);
+    shell.output().expect("there is a shell").status.code()
 }
 
+/// Nobody would see the token. Other commands fail, too, if their output is lost.
 #[test]
-fn full_stdout_is_only_a_warning_for_an_existing_store() {
+fn token_that_cannot_be_printed_is_not_issued() {
     let folder = TempDir::new().expect("a temporary folder");
-    let serve = ["serve", "--first-token", "none"];
-    drop(Launched::start(binary_in(folder.path()).args(serve)).expect("it serves"));
-    let mut process = serve_with_full_stdout(folder.path());
-    let log = folder.path().join("log");
-    assert!(record(&log, "listening")["address"].is_string());
-    let warning = record(&log, "the address could not be printed");
-    assert_eq!(warning["level"], "warning");
-    assert!(warning["cause"].as_str().expect("text").contains("No space left"), "{warning}");
+    let serve = "exec \"$0\" serve --listen 127.0.0.1:0";
+    assert_eq!(shell(folder.path(), &format!("{serve} > /dev/full")), Some(1));
+    assert_eq!(tokens(folder.path()), "[]");
+    for redirection in [">&-", "> /dev/null", "> /dev/full"] {
+        let create = format!("exec \"$0\" token create ci {redirection}");
+        assert_eq!(shell(folder.path(), &create), Some(1), "{redirection}");
+        assert_eq!(tokens(folder.path()), "[]", "{redirection}");
+    }
+    for words in ["openapi", "check", "token list"] {
+        let status = shell(folder.path(), &format!("exec \"$0\" {words} > /dev/full"));
+        assert_eq!(status, Some(1), "{words}");
+    }
+    // The address is lost, but the service works without this line.
+    let mut process = binary_in(folder.path());
+    process.arg("serve").stdout(File::options().write(true).open("/dev/full").expect("a device"));
+    process.stderr(File::create(folder.path().join("log")).expect("a file"));
+    let mut process = process.spawn().expect("the binary starts");
+    record(&folder.path().join("log"), |record| record["msg"] == "listening");
     let id = Pid::from_raw(process.id().try_into().expect("a process id"));
     kill(id, Signal::SIGTERM).expect("the process is there");
     assert!(process.wait().expect("it exits").success());
-}
-
-#[test]
-fn first_token_that_is_not_printed_is_never_stored() {
-    let folder = TempDir::new().expect("a temporary folder");
-    let status = serve_with_full_stdout(folder.path()).wait().expect("it exits");
-    assert_eq!(status.code(), Some(1));
-    let log = fs::read_to_string(folder.path().join("log")).expect("text");
-    let last = log.lines().last().expect("a last line");
-    for expected in [
-        "plant-store: the first token could not be printed, so it was not stored",
-        "create a token with `plant-store token create NAME`",
-        "cannot write to standard output: No space left",
-    ] {
-        assert!(last.contains(expected), "{last}");
-    }
-    assert_eq!(tokens(folder.path()), "[]");
 }
 
 /// Printing to a pipe that nobody reads blocks forever, but a signal still stops the server. The
@@ -125,8 +200,8 @@ fn signal_stops_a_start_that_blocks_on_stdout() {
     let mut serve = binary_in(folder.path());
     serve.args(["serve", "--metrics", "127.0.0.1:0"]).stdout(output).stderr(log);
     let mut process = serve.spawn().expect("it starts");
-    let address = record(&folder.path().join("log"), "serving metrics")["address"].clone();
-    let address = address.as_str().expect("text").parse().expect("an address");
+    let address = record(&folder.path().join("log"), |record| record["msg"] == "serving metrics");
+    let address = address["address"].as_str().expect("text").parse().expect("an address");
     let is_listening = || get(address, "/ready").body.starts_with(b"the tokens are unavailable");
     wait_until(is_listening, || "the server does not listen".to_owned());
     let id = Pid::from_raw(process.id().try_into().expect("a process id"));
