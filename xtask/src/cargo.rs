@@ -11,10 +11,11 @@ use crate::checkout::{shell, target};
 /// benchmark. Because the selection is always the same, each dependency is built only once.
 pub const ALL: [&str; 4] = ["--workspace", "--exclude", "plant-store-bench", "--all-features"];
 
-/// Builds a program of the workspace, and returns its path. [`ALL`] only selects the features here:
-/// because of `--bin`, cargo builds no other program.
-pub fn build(program: &str) -> Result<PathBuf> {
+/// Builds a program or an example of the workspace, given `--bin` or `--example`, and returns its
+/// path. [`ALL`] only selects the features here: cargo builds no other program.
+pub fn build(kind: &str, name: &str) -> Result<PathBuf> {
     let sh = shell()?;
-    cmd!(sh, "cargo build --quiet --bin {program} {ALL...}").quiet().run()?;
-    Ok(target()?.join("debug").join(program))
+    cmd!(sh, "cargo build --quiet {kind} {name} {ALL...}").quiet().run()?;
+    let folder = if kind == "--example" { "debug/examples" } else { "debug" };
+    Ok(target()?.join(folder).join(name))
 }

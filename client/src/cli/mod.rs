@@ -15,12 +15,10 @@ mod output;
 mod reader;
 mod signals;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
-use clap_complete::Shell;
 use tokio::runtime::Builder;
 
 use crate::{Error, Failure, types};
@@ -37,15 +35,6 @@ enum ExtraCommand {
     Import(import::Arguments),
     /// Check whether the service accepts the token, without creating a plant
     CheckToken,
-    /// Print the completion script for a shell
-    Completions {
-        shell: Shell,
-    },
-    /// Write the manual pages into a folder
-    #[command(hide = true)]
-    Manuals {
-        folder: PathBuf,
-    },
 }
 
 /// Parses the process's arguments and runs the command.
@@ -77,16 +66,6 @@ async fn run(matches: &ArgMatches) -> Result<ExitCode> {
                 checked.map_err(|error| with_token_source(error, &connection))
             };
             until_interrupted(checked).await
-        }
-        ExtraCommand::Completions { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut command(), "plants", &mut script);
-            output::write(&script)?;
-            Ok(ExitCode::SUCCESS)
-        }
-        ExtraCommand::Manuals { folder } => {
-            clap_mangen::generate_to(command(), folder).context("cannot write the pages")?;
-            Ok(ExitCode::SUCCESS)
         }
     }
 }
@@ -128,7 +107,9 @@ fn with_token_source(error: anyhow::Error, connection: &Connection) -> anyhow::E
 }
 
 /// Defines the command line.
-fn command() -> Command {
+/// Returns the command line of `plants`.
+#[must_use]
+pub fn command() -> Command {
     let operations = Connection::augment_args(Command::new("plants"))
         .version(env!("CARGO_PKG_VERSION"))
         .about("Calls a plant store")

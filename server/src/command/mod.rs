@@ -1,6 +1,6 @@
 //! The command line. Each command has a file or a folder with its arguments and its implementation.
-//! `openapi`, `completions` and `manuals` take only a few lines and are implemented below. The
-//! folder `shared` contains the code that several commands use.
+//! `openapi` takes only a line and is implemented below. The folder `shared` contains the code that
+//! several commands use.
 
 mod check;
 mod copy;
@@ -10,11 +10,9 @@ mod shared;
 mod token;
 
 use std::env;
-use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use clap_complete::Shell;
 use plant_store_api::document::document_text;
 
 use crate::command::shared::output::print;
@@ -56,15 +54,6 @@ enum Command {
     /// The output equals the published document byte for byte, so that you can compare a deployed
     /// service with it.
     Openapi,
-    /// Print completions for a shell
-    Completions {
-        shell: Shell,
-    },
-    /// Write the manual pages into a folder
-    #[command(hide = true)]
-    Manuals {
-        folder: PathBuf,
-    },
 }
 
 impl Cli {
@@ -92,15 +81,6 @@ impl Cli {
             Command::Copy(args) => copy::run(&args),
             Command::Check(args) => check::run(&args),
             Command::Openapi => print(&document_text()),
-            Command::Completions { shell } => {
-                // Write to memory first, because clap_complete panics if writing fails.
-                let mut script = Vec::new();
-                clap_complete::generate(shell, &mut Self::command(), "plant-store", &mut script);
-                print(str::from_utf8(&script)?)
-            }
-            Command::Manuals { folder } => {
-                clap_mangen::generate_to(Self::command(), folder).context("cannot write the pages")
-            }
         }
     }
 }

@@ -141,16 +141,6 @@ fn terminal_gets_a_line_without_control_characters() {
     assert!(refused.starts_with("plants: refused with 409: plant 1 "), "{refused:?}");
 }
 
-#[test]
-fn completions_include_the_operations() {
-    let server = Server::start();
-    for shell in ["bash", "zsh", "fish"] {
-        let Finished { exit_code, stdout, .. } = run(&mut plants(&server, &["completions", shell]));
-        assert_eq!(exit_code, Some(0));
-        assert!(stdout.contains("create-plant") && stdout.contains("import"), "{shell}");
-    }
-}
-
 /// nginx answers like this while the service is down, and if it refuses a body itself.
 #[test]
 fn response_of_a_proxy_is_reported_with_its_status_and_body() {
@@ -220,11 +210,8 @@ pub fn proxy(status: &str, body: &str) -> String {
 #[test]
 fn output_that_cannot_be_written_exits_1() {
     let server = Server::start();
-    for arguments in [
-        ["create-plant", "--id", "1", "--name", "Fern"].as_slice(),
-        &["check-token"],
-        &["completions", "bash"],
-    ] {
+    for arguments in [["create-plant", "--id", "1", "--name", "Fern"].as_slice(), &["check-token"]]
+    {
         let full = File::options().write(true).open("/dev/full").expect("the device exists");
         let mut command = plants(&server, arguments);
         let output =

@@ -77,8 +77,6 @@ fn two_tokens_are_refused() {
     }
     let both = ["check-token", "--token-file", "token", "--token", &server.token];
     assert_eq!(run(&mut plants(&server, &both)).exit_code, Some(2));
-    let mut completions = plants(&server, &["completions", "bash"]);
-    assert_eq!(run(completions.env("PLANTS_TOKEN_FILE", "token")).exit_code, Some(0));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::database::{STORE, WAL};
 use crate::operators::files;
-use crate::without_store::words::unprivileged;
+use crate::without_store::starts::unprivileged;
 
 fn set_modes(folder: &Path, of_folder: u32, of_files: u32) {
     let set = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode));

@@ -76,7 +76,7 @@ fn serve() -> Result<Running> {
     let store = folder().join("store");
     sh.remove_path(&store)?;
     sh.create_dir(&store)?;
-    let mut command = Command::new(build("plant-store")?);
+    let mut command = Command::new(build("--bin", "plant-store")?);
     command.args(["serve", "--listen", "127.0.0.1:0"]);
     Running::start(&mut command, &store)
         .with_context(|| format!("see the log in {}", store.display()))

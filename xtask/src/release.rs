@@ -1,24 +1,23 @@
 //! Builds the Debian package of a release. `server/Cargo.toml` describes the package, and cargo-deb
 //! packs it. This module makes the files that cargo-deb does not make: the manual pages and
-//! completions, which the programs print; the licences of all crates, which cargo-about collects;
-//! and the changelog that Debian requires.
+//! completions; the licences of all crates, which cargo-about collects; and the changelog that
+//! Debian requires. Then lintian checks the package, and dpkg installs it into a temporary folder.
 //!
 //! A package runs on machines with the C library of the machine that built it, or a later one. So a
 //! release must be built on the oldest Debian that it supports.
+//!
+//! This must not require root, and must not touch the packages of the machine.
 
-mod trial;
-
+use std::env;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use xshell::{Shell, cmd};
 
-use crate::cargo::ALL;
-use crate::checkout::{root, shell, target};
+use crate::cargo::{ALL, build};
+use crate::checkout::{DOCUMENT, root, shell, target};
 use crate::run::quietly;
-
-const PROGRAMS: [&str; 2] = ["plant-store", "plants"];
 
 /// The arguments of the build.
 #[derive(Args)]
@@ -33,8 +32,10 @@ pub fn run(Build { profile }: &Build) -> Result<()> {
     let sh = shell()?;
     let tools = root().join("target/release-tools");
     let machine = sh.var_os("PATH").unwrap_or_default();
-    let path = [tools.join("bin")].into_iter().chain(std::env::split_paths(&machine));
-    sh.set_var("PATH", std::env::join_paths(path)?);
+    // dpkg and the maintainer scripts need programs from the last two folders.
+    let folders = [PathBuf::from("/usr/sbin"), PathBuf::from("/sbin")];
+    let path = [tools.join("bin")].into_iter().chain(env::split_paths(&machine)).chain(folders);
+    sh.set_var("PATH", env::join_paths(path)?);
     let install = |tool: &[&str]| {
         quietly(cmd!(sh, "cargo install --quiet --locked --root {tools} {tool...}")).map(drop)
     };
@@ -43,39 +44,24 @@ pub fn run(Build { profile }: &Build) -> Result<()> {
     if profile == "dev" {
         cmd!(sh, "cargo build --quiet --bin plant-store --bin plants {ALL...}").quiet().run()?;
     } else {
-        // Embeds the list of its crates into each program, for `cargo audit bin`.
-        install(&["cargo-auditable@0.7.7"])?;
-        let build = || cmd!(sh, "cargo auditable build --locked --profile {profile}");
+        let build = || cmd!(sh, "cargo build --locked --profile {profile}");
         build().args(["--package", "plant-store-server"]).run()?;
         build().args(["--package", "plant-store-client", "--features", "cli"]).run()?;
     }
     let built = target()?.join(if profile == "dev" { "debug" } else { profile });
-    describe(&sh, &built)?;
+    describe(&sh, &built.join("package"))?;
     let package = pack(&sh, profile, &built)?;
-    trial::run(&package)?;
+    quietly(cmd!(sh, "lintian --allow-root --fail-on error {package}"))?;
+    install_into_folder(&sh, &package)?;
     println!("{}", package.display());
     Ok(())
 }
 
-/// Writes the manual pages, the completions, the licences and the changelog into the folder
-/// `package`, beside the programs.
-fn describe(sh: &Shell, built: &Path) -> Result<()> {
-    let folder = built.join("package");
-    let pages = folder.join("man");
-    sh.remove_path(&folder)?;
-    sh.create_dir(&pages)?;
-    for program in PROGRAMS {
-        let path = built.join(program);
-        quietly(cmd!(sh, "{path} manuals {pages}"))?;
-        for (shell, file) in [
-            ("bash", format!("bash/{program}")),
-            ("fish", format!("fish/{program}.fish")),
-            ("zsh", format!("zsh/_{program}")),
-        ] {
-            let script = quietly(cmd!(sh, "{path} completions {shell}"))?;
-            sh.write_file(folder.join(file), script)?;
-        }
-    }
+/// Writes the manual pages, the completions, the licences and the changelog into a folder.
+fn describe(sh: &Shell, folder: &Path) -> Result<()> {
+    sh.remove_path(folder)?;
+    let manuals = build("--example", "manuals")?;
+    quietly(cmd!(sh, "{manuals} {folder}"))?;
     sh.write_file(folder.join("THIRD-PARTY-LICENSES"), licences(sh)?)?;
     let version = env!("CARGO_PKG_VERSION").replace('-', "~");
     let time = quietly(cmd!(sh, "git log --max-count 1 --format=%cD"))?;
@@ -86,9 +72,8 @@ fn describe(sh: &Shell, built: &Path) -> Result<()> {
     let path = folder.join("changelog");
     sh.write_file(&path, changelog)?;
     // Debian requires compressed manual pages and changelogs.
-    let pages = sh.read_dir(&pages)?;
-    quietly(cmd!(sh, "gzip --no-name --best {path} {pages...}"))?;
-    Ok(())
+    let pages = sh.read_dir(folder.join("man"))?;
+    quietly(cmd!(sh, "gzip --no-name --best {path} {pages...}")).map(drop)
 }
 
 /// Returns the licences of the crates that are linked into the programs. Most licences require that
@@ -123,4 +108,33 @@ fn pack(sh: &Shell, profile: &str, built: &Path) -> Result<PathBuf> {
         .last()
         .map(PathBuf::from)
         .context("cargo-deb did not print the path of the package")
+}
+
+/// Installs the package into a temporary folder. Fails unless the user exists, no unit is enabled,
+/// no store was created, and the programs of the units run.
+fn install_into_folder(sh: &Shell, package: &Path) -> Result<()> {
+    let temporary = sh.create_temp_dir()?;
+    let root = temporary.path();
+    sh.create_dir(root.join("var/lib/dpkg/info"))?;
+    sh.create_dir(root.join("var/lib/dpkg/updates"))?;
+    sh.write_file(root.join("var/lib/dpkg/status"), "")?;
+    // The maintainer scripts run without chroot, because the temporary folder contains no shell.
+    // dpkg passes them the path of the folder, and they do not touch the machine's own systemd.
+    quietly(cmd!(
+        sh,
+        "dpkg --root={root} --log=/dev/null --force-not-root --force-script-chrootless
+            --force-depends --install {package}"
+    ))?;
+    let users = sh.read_file(root.join("etc/passwd"))?;
+    ensure!(users.starts_with("plant-store:"), "there is no user plant-store");
+    ensure!(!root.join("etc/systemd").exists(), "the package enabled a unit");
+    ensure!(!root.join("var/lib/plant-store").exists(), "the package created a store");
+    for unit in ["plant-store", "plant-store-backup"] {
+        let unit = sh.read_file(root.join(format!("usr/lib/systemd/system/{unit}.service")))?;
+        ensure!(unit.contains("/usr/bin/plant-store "), "a unit starts another program");
+    }
+    let [service, client] = ["plant-store", "plants"].map(|name| root.join("usr/bin").join(name));
+    let served = quietly(cmd!(sh, "{service} openapi"))?;
+    ensure!(served == sh.read_file(DOCUMENT)?, "the installed program has a different document");
+    quietly(cmd!(sh, "{client} --version")).map(drop)
 }
