@@ -10,20 +10,20 @@ use nix::sys::signal::Signal;
 use plant_store_tests::amount;
 use tempfile::{NamedTempFile, TempDir};
 
-/// The system calls that change files and folders on Linux. A mapped file changes without a call,
-/// but the commands map only the WAL index, which SQLite recreates.
+/// The system calls that change files and folders on Linux, or send something to a database. A
+/// mapped file changes without a call, but the commands map only the WAL index, which SQLite
+/// recreates.
 const CALLS: &str = "chmod chown copy_file_range creat fallocate fchmod fchmodat fchmodat2 fchown \
     fchownat fdatasync fsetxattr fsync ftruncate futimesat io_uring_enter lchown link linkat \
     lsetxattr mkdir mkdirat mknod mknodat msync open openat openat2 pwrite64 pwritev pwritev2 \
-    rename renameat renameat2 rmdir sendfile setxattr splice symlink symlinkat sync_file_range \
-    truncate unlink unlinkat utime utimensat utimes write writev";
+    rename renameat renameat2 rmdir sendfile sendmsg sendto setxattr splice symlink symlinkat \
+    sync_file_range truncate unlink unlinkat utime utimensat utimes write writev";
 
 /// The flags with which an open changes a folder or a file.
 const CHANGING_OPENS: [&str; 3] = ["O_CREAT", "O_TRUNC", "O_TMPFILE"];
 
-/// The calls that only fill a file. A short run tries every second one, starting at the first
-/// or the second.
-const FILLING: [&str; 2] = ["pwrite64", "fsync"];
+/// The calls that only fill a file or a table. A short run tries every fourth one.
+const FILLING: [&str; 3] = ["pwrite64", "fsync", "sendto"];
 
 /// Runs the command once for each of its calls that change a file, and kills it before that call.
 /// Each run has a folder of its own, which `prepare` creates and `check` checks after the kill.
@@ -32,7 +32,7 @@ pub fn kill_before_each_call(
     command: impl Fn(&Path) -> Command,
     check: impl Fn(&Path),
 ) {
-    let step = amount(2, 1);
+    let step = amount(4, 1);
     let first = rand::random_range(0..step);
     let calls = calls_of(&command(prepare().path()));
     let mut kills = 0;

@@ -1,12 +1,12 @@
 //! The content of a database: whether it is a sound store, and what `export` and `copy` read from
 //! it and write to it.
 
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
-use plant_store_tests::postgres::{Cluster, Mode};
+use plant_store_tests::postgres::{Cluster, Mode, Session};
 use plant_store_tests::{Folder, Server, Starting, amount, binary_in, failure, plant, wait_until};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -15,6 +15,7 @@ use super::scene::{
     as_owner, cluster_with_database, create_database, refusal, wait_until_blocked_by,
 };
 use crate::database;
+use crate::operators::killed::kill_before_each_call;
 
 /// The number of plants between the others. They are read and written in several pages.
 const MANY: usize = 2500;
@@ -252,40 +253,86 @@ fn database_of_an_interrupted_copy_is_refused() {
     assert_eq!(tokens(&url), tokens(file.store()));
 }
 
-/// After each kill the database is the whole store, or no store.
-#[test]
-fn copy_to_a_new_database_killed_at_a_random_moment_is_whole_or_no_store() {
-    let (cluster, url) = cluster_with_database();
-    let file = server_on_a_file();
-    let exported = export(&file, file.store());
-    let session = cluster.session("plants");
-    let mut whole = 0;
-    let rounds = amount(5, 300);
-    for _ in 0..rounds {
-        session.execute("DROP TABLE IF EXISTS plant_store_schema, plants, tokens");
-        let mut command = binary_in(file.folder());
-        command.args(["copy", "--from", file.store(), "--to", &url, "--tokens", "from"]);
+/// A copy to a database that has no tables yet, killed again and again.
+struct Killed {
+    _cluster: Cluster,
+    url: String,
+    file: Server,
+    exported: String,
+    session: Session,
+}
+
+impl Killed {
+    fn new() -> Self {
+        let (cluster, url) = cluster_with_database();
+        let file = server_on_a_file();
+        let exported = export(&file, file.store());
+        let session = cluster.session("plants");
+        Self { _cluster: cluster, url, file, exported, session }
+    }
+
+    /// Removes all tables.
+    fn prepare(&self) {
+        self.session.execute("DROP TABLE IF EXISTS plant_store_schema, plants, tokens");
+    }
+
+    fn command(&self, flags: &[&str]) -> Command {
+        let mut command = binary_in(self.file.folder());
+        command.args(["copy", "--from", self.file.store(), "--to", &self.url]);
+        command.args(["--tokens", "from"]).args(flags);
         command.stdout(Stdio::null()).stderr(Stdio::null());
-        let mut copying = command.spawn().expect("the binary starts");
+        command
+    }
+
+    /// Checks the database after a kill: it is the whole store, or no store, and the same command
+    /// with --add completes it. Returns whether it was whole.
+    fn check(&self) -> bool {
+        let backends =
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'plant-store'";
+        wait_until(|| self.session.value(backends) == "0", || "the copy's backend stays".into());
+        let words = ["export", "--store", &self.url];
+        let read = binary_in(self.file.folder()).args(words).output().expect("the binary starts");
+        let is_whole = read.status.success();
+        if is_whole {
+            assert!(String::from_utf8_lossy(&read.stdout) == self.exported, "it is incomplete");
+        } else {
+            assert!(self.command(&["--add"]).status().expect("it runs").success());
+            assert!(export(&self.file, &self.url) == self.exported);
+        }
+        assert_eq!(self.session.value("SELECT count(*) FROM tokens"), "1");
+        assert!(export(&self.file, self.file.store()) == self.exported, "the source is unchanged");
+        is_whole
+    }
+}
+
+#[test]
+fn killed_copy_to_a_database_is_whole_or_no_store() {
+    let killed = Killed::new();
+    kill_before_each_call(
+        || {
+            killed.prepare();
+            TempDir::new().expect("a temporary folder")
+        },
+        |_| killed.command(&[]),
+        |_| {
+            killed.check();
+        },
+    );
+}
+
+#[test]
+fn copy_to_a_database_killed_at_a_random_moment_is_whole_or_no_store() {
+    let killed = Killed::new();
+    let rounds = amount(5, 300);
+    let mut whole = 0;
+    for _ in 0..rounds {
+        killed.prepare();
+        let mut copying = killed.command(&[]).spawn().expect("the binary starts");
         // The sleep is the random moment; it waits for no event.
         thread::sleep(Duration::from_micros(rand::random_range(0..400_000)));
         copying.kill().expect("the process is ours");
         copying.wait().expect("the process can be waited for");
-        let backends =
-            "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'plant-store'";
-        wait_until(|| session.value(backends) == "0", || "the copy's backend stays".into());
-        let read = binary_in(file.folder()).args(["export", "--store", &url]).output();
-        let read = read.expect("the binary starts");
-        if read.status.success() {
-            whole += 1;
-            assert!(String::from_utf8_lossy(&read.stdout) == exported, "the copy is incomplete");
-            assert_eq!(session.value("SELECT count(*) FROM tokens"), "1");
-            continue;
-        }
-        let copy = ["copy", "--from", file.store(), "--to", &url, "--tokens", "from", "--add"];
-        file.command(&copy);
-        assert!(export(&file, &url) == exported);
+        whole += usize::from(killed.check());
     }
-    assert!(export(&file, file.store()) == exported, "the source is unchanged");
     println!("{rounds} kills, {whole} after the copy was complete");
 }
