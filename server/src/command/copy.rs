@@ -7,6 +7,7 @@ use plant_store_store::{self as store, Copied, StoreUrl, TokensFrom};
 
 use crate::command::shared::output::print;
 use crate::command::shared::variable;
+use crate::names::STORE;
 
 /// Copy the plants of a store to a new file or a database, even while a server runs on the source
 ///
@@ -45,7 +46,8 @@ pub struct Args {
 /// Copies the store, and prints what was copied.
 pub fn run(args: &Args) -> Result<()> {
     let Args { from, to, tokens, add, store_ca } = args;
-    let copy = store::Copy { from, to, tokens, may_add: *add, ca: store_ca.as_deref() };
+    let copy =
+        store::Copy { names: &STORE, from, to, tokens, may_add: *add, ca: store_ca.as_deref() };
     let copied = store::copy(&copy).with_context(|| format!("cannot copy {from} to {to}"))?;
     let Copied { contents, tokens } = copied;
     let (plants, digest, count) = (contents.rows, contents.digest(), tokens.len());

@@ -13,6 +13,7 @@ use anyhow::{Context, bail, ensure};
 use crate::contents::{Contents, read_all};
 use crate::engine::{Engine, Outcome, PAGE_ROWS, Row};
 use crate::error::StoreError;
+use crate::names::Names;
 use crate::postgres::{self, Target};
 use crate::same_json::is_same_json;
 use crate::sqlite;
@@ -48,6 +49,8 @@ impl FromStr for TokensFrom {
 /// What to copy.
 #[derive(Clone, Debug)]
 pub struct Copy<'a> {
+    /// The names of the service to which both stores belong.
+    pub names: &'static Names,
     /// The store whose rows are copied.
     pub from: &'a StoreUrl,
     /// A file that does not exist yet, or a database.
@@ -86,9 +89,9 @@ impl fmt::Display for Interrupted {
 /// After an error a target file does not exist. A target database may contain some of the rows and
 /// none of the tokens, if the error is [`Interrupted`]; the same copy with `may_add` completes it.
 pub fn copy(copy: &Copy<'_>) -> anyhow::Result<Copied> {
-    let Copy { from, to, tokens, may_add, ca } = *copy;
+    let Copy { names, from, to, tokens, may_add, ca } = *copy;
     let other_tokens = match tokens {
-        TokensFrom::Store(url) => read_tokens(url, ca)?,
+        TokensFrom::Store(url) => read_tokens(names, url, ca)?,
         _ => Vec::new(),
     };
     let choose_tokens = |source: &dyn Engine| match tokens {
@@ -98,17 +101,17 @@ pub fn copy(copy: &Copy<'_>) -> anyhow::Result<Copied> {
     };
     let (contents, tokens) = match (from, to) {
         (StoreUrl::Sqlite(from), StoreUrl::Sqlite(to)) => {
-            sqlite::copy_from_file(&sqlite::open_to_read(from)?, to, &choose_tokens)?
+            sqlite::copy_from_file(&sqlite::open_to_read(names, from)?, to, &choose_tokens)?
         }
         (StoreUrl::Postgres(from), StoreUrl::Sqlite(to)) => {
-            sqlite::copy_from_pages(&postgres::open(from, ca)?, to, &choose_tokens)?
+            sqlite::copy_from_pages(names, &postgres::open(names, from, ca)?, to, &choose_tokens)?
         }
         (from, StoreUrl::Postgres(url)) => {
             let source: Box<dyn Engine> = match from {
-                StoreUrl::Sqlite(path) => Box::new(sqlite::open_state_to_read(path)?),
-                StoreUrl::Postgres(url) => Box::new(postgres::open(url, ca)?),
+                StoreUrl::Sqlite(path) => Box::new(sqlite::open_state_to_read(names, path)?),
+                StoreUrl::Postgres(url) => Box::new(postgres::open(names, url, ca)?),
             };
-            let target = Target::open(url, ca)?;
+            let target = Target::open(names, url, ca)?;
             let tokens = choose_tokens(&*source)?;
             require_consent(&target, to, !tokens.is_empty(), may_add)?;
             let contents = fill(&*source, &target.store, to)
@@ -121,14 +124,18 @@ pub fn copy(copy: &Copy<'_>) -> anyhow::Result<Copied> {
 }
 
 /// Reads the tokens of a store, whatever the state of its rows.
-fn read_tokens(url: &StoreUrl, ca: Option<&Path>) -> Result<Vec<StoredToken>, StoreError> {
+fn read_tokens(
+    names: &'static Names,
+    url: &StoreUrl,
+    ca: Option<&Path>,
+) -> Result<Vec<StoredToken>, StoreError> {
     match url {
         StoreUrl::Sqlite(path) => {
-            let store = sqlite::open_to_read(path)?;
+            let store = sqlite::open_to_read(names, path)?;
             store.check_tokens()?;
             store.tokens()
         }
-        StoreUrl::Postgres(url) => postgres::open(url, ca)?.tokens(),
+        StoreUrl::Postgres(url) => postgres::open(names, url, ca)?.tokens(),
     }
 }
 

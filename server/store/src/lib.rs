@@ -10,11 +10,10 @@
 //!   an open store. Code that uses a store does not know which engine it has.
 //! - [`read_all`] reads a whole store, and [`copy()`] copies one; both prove that nothing was
 //!   skipped ([`Contents`]).
-//! - `sqlite` and `postgres` are the engines. Their files correspond: `schema` creates and checks
-//!   the tables, `rows` and `tokens` read and write them, `error` classifies the engine's errors.
-//!   How a commit becomes durable differs: in SQLite it takes the file, its WAL and its lock
-//!   (`open`, `store`, `connection`, `wal`, `files`, `opened_files`, `copy`), in PostgreSQL the
-//!   sessions with a database (`connector`, `session`, `reconnecting_session`, `tls`, `url`).
+//! - `sqlite` and `postgres` are the engines. In both, `schema` creates and checks the tables, and
+//!   `rows` reads and writes them and the tokens. How a commit becomes durable differs: in SQLite it
+//!   takes the file, its WAL and its lock (`files`, `wal`, `copy`), in PostgreSQL the sessions with
+//!   a database (`connector`, `session`, `error`).
 //! - [`GroupCommit`] commits the creates of all requests through one engine.
 //!   [`inspect_each_second`] inspects the store while it is served.
 //! - [`StoreError`] and [`WriteError`] (`error.rs`) are the errors of a store and of a commit.
@@ -22,7 +21,7 @@
 //!   the metrics. [`WarningDedup`] deduplicates warnings.
 //!
 //! A create passes through `group_commit`, then through the [`Engine`] and `rows` of `sqlite` or
-//! `postgres`.
+//! `postgres`. What the service is called comes in as [`Names`].
 
 mod contents;
 mod copy;
@@ -51,6 +50,7 @@ pub use error::{Cause, FilesGone, Reason, StoreError, WriteError};
 pub use group_commit::{CreateResult, GroupCommit, Guard, NotReady, WriterEnd};
 pub use inspection::inspect_each_second;
 pub use layout::LAYOUT;
+pub use names::Names;
 pub use url::{InvalidUrl, StoreUrl};
 pub use warning_dedup::WarningDedup;
 
@@ -61,13 +61,18 @@ pub use warning_dedup::WarningDedup;
 ///
 /// [`StoreError::Unreachable`] if a database may become reachable later; the call may be repeated.
 pub fn open_to_serve(
+    names: &'static Names,
     url: &StoreUrl,
     ca: Option<&Path>,
     if_missing: IfMissing,
 ) -> Result<Served<Arc<dyn Engine>>, StoreError> {
     match url {
-        StoreUrl::Sqlite(path) => sqlite::open_to_serve(path, if_missing).map(Served::shared),
-        StoreUrl::Postgres(url) => postgres::open_to_serve(url, ca, if_missing).map(Served::shared),
+        StoreUrl::Sqlite(path) => {
+            sqlite::open_to_serve(names, path, if_missing).map(Served::shared)
+        }
+        StoreUrl::Postgres(url) => {
+            postgres::open_to_serve(names, url, ca, if_missing).map(Served::shared)
+        }
     }
 }
 
@@ -77,10 +82,14 @@ pub fn open_to_serve(
 /// # Errors
 ///
 /// If this fails, nothing was created or changed.
-pub fn open_to_read(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>, StoreError> {
+pub fn open_to_read(
+    names: &'static Names,
+    url: &StoreUrl,
+    ca: Option<&Path>,
+) -> Result<Box<dyn Engine>, StoreError> {
     Ok(match url {
-        StoreUrl::Sqlite(path) => Box::new(sqlite::open_to_read(path)?),
-        StoreUrl::Postgres(url) => Box::new(postgres::open(url, ca)?),
+        StoreUrl::Sqlite(path) => Box::new(sqlite::open_to_read(names, path)?),
+        StoreUrl::Postgres(url) => Box::new(postgres::open(names, url, ca)?),
     })
 }
 
@@ -89,9 +98,13 @@ pub fn open_to_read(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>
 /// # Errors
 ///
 /// If this fails, nothing was created or changed.
-pub fn open_to_change(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>, StoreError> {
+pub fn open_to_change(
+    names: &'static Names,
+    url: &StoreUrl,
+    ca: Option<&Path>,
+) -> Result<Box<dyn Engine>, StoreError> {
     Ok(match url {
-        StoreUrl::Sqlite(path) => Box::new(sqlite::open_to_change(path)?),
-        StoreUrl::Postgres(url) => Box::new(postgres::open(url, ca)?),
+        StoreUrl::Sqlite(path) => Box::new(sqlite::open_to_change(names, path)?),
+        StoreUrl::Postgres(url) => Box::new(postgres::open(names, url, ca)?),
     })
 }

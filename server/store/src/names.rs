@@ -1,14 +1,21 @@
-//! The names of the service that a store contains or shows. Nothing else in this crate may name the
-//! service or its resource.
+//! The names of the service that a store contains or shows. Nothing in this crate names a service or
+//! its resource.
 
-/// The table of the rows.
-pub const TABLE: &str = "plants";
+/// The names of a service. A change of any of them makes existing stores foreign.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Names {
+    /// The name of the program, such as `book-shelf`: the `application_name` of a session with a
+    /// database. The name of the table with the layout version follows from it.
+    pub program: &'static str,
+    /// The table of the rows, such as `books`.
+    pub table: &'static str,
+    /// The first three bytes of `application_id` in an SQLite file.
+    pub application_id: [u8; 3],
+}
 
-/// The table of a database that contains the layout version.
-pub const LAYOUT_TABLE: &str = "plant_store_schema";
-
-/// The first three bytes of `application_id` in an SQLite file.
-pub const APPLICATION_ID: [u8; 3] = *b"PLS";
-
-/// The `application_name` of a session with a database.
-pub const APPLICATION: &str = "plant-store";
+impl Names {
+    /// Returns the table of a database that contains the layout version.
+    pub(crate) fn layout_table(&self) -> String {
+        format!("{}_schema", self.program.replace('-', "_"))
+    }
+}

@@ -212,7 +212,7 @@ fn copy_killed_at_a_random_moment_is_whole_or_not_there() {
         let folder = TempDir::new().expect("a temporary folder");
         let mut copying = killed.command(folder.path()).spawn().expect("the binary starts");
         // The sleep is the random moment; it waits for no event.
-        thread::sleep(Duration::from_micros(rand::random_range(0..60_000)));
+        thread::sleep(Duration::from_micros(rand::random_range(0..150_000)));
         copying.kill().expect("the process is ours");
         copying.wait().expect("the process can be waited for");
         whole += usize::from(killed.check(folder.path()));

@@ -45,6 +45,7 @@ use crate::command::serve::tls::reload_at_hangup;
 use crate::command::shared::output::print;
 use crate::http::{Limits, Server, Service, start_server};
 use crate::log::{Log, LogFormat};
+use crate::names::STORE;
 use crate::token;
 use crate::version::version;
 
@@ -171,7 +172,7 @@ fn open_store(args: &Args, log: &Logger) -> Result<Served<Arc<dyn Engine>>, Stor
     let if_missing = if args.no_create { IfMissing::Fail } else { IfMissing::Create };
     let mut has_warned = false;
     loop {
-        match store::open_to_serve(&args.store.url, args.store.ca.as_deref(), if_missing) {
+        match store::open_to_serve(&STORE, &args.store.url, args.store.ca.as_deref(), if_missing) {
             Err(StoreError::Unreachable { cause, .. }) if !has_warned => {
                 warn!(log, "waiting for the database: the server listens once it can be reached";
                     "cause" => %cause);

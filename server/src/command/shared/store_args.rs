@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use plant_store_store::{self as store, Engine, StoreError, StoreUrl};
 
 use crate::command::shared::variable;
+use crate::names::STORE;
 
 /// The store to work on.
 #[derive(clap::Args, Clone, Debug)]
@@ -29,11 +30,11 @@ pub struct StoreArgs {
 impl StoreArgs {
     /// Opens an existing store to read it.
     pub fn open_to_read(&self) -> Result<Box<dyn Engine>, StoreError> {
-        store::open_to_read(&self.url, self.ca.as_deref())
+        store::open_to_read(&STORE, &self.url, self.ca.as_deref())
     }
 
     /// Opens an existing store to change its tokens.
     pub fn open_to_change(&self) -> Result<Box<dyn Engine>, StoreError> {
-        store::open_to_change(&self.url, self.ca.as_deref())
+        store::open_to_change(&STORE, &self.url, self.ca.as_deref())
     }
 }

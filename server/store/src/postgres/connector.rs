@@ -1,23 +1,86 @@
-//! Connecting to a database: which host a session uses, whether it is encrypted, and whether its
-//! commits are durable.
+//! Connecting to a database: its URL, which host a session uses, whether it is encrypted and which
+//! certificates are trusted, and whether its commits are durable.
+//!
+//! A password in a URL must never be shown: not by `Display`, not by `Debug`, and not in an error.
 
 use std::env;
+use std::fmt;
+use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
 use tokio::time::timeout;
 use tokio_postgres::Config;
-use tokio_postgres::config::{SslMode, TargetSessionAttrs};
+use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::Cause;
+use crate::names::Names;
 use crate::postgres::error::PostgresError;
 use crate::postgres::schema;
 use crate::postgres::session::Session;
-use crate::postgres::tls::tls;
-use crate::postgres::url::{PostgresUrl, is_local};
+
+/// Default parameters, so that no call waits for minutes for a host that does not answer or on a
+/// dead connection. The parameters of the URL come after them and take precedence.
+const DEFAULTS: &str = "connect_timeout=1&tcp_user_timeout=10\
+    &keepalives_idle=3&keepalives_interval=3&keepalives_retries=3";
+
+/// The URL of a database, as the driver parses it. The driver's `Debug` hides the password, too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PostgresUrl {
+    /// The URL without the password and without parameters.
+    shown: String,
+    /// The driver's configuration for each host. If the driver tried all hosts itself, one host
+    /// that accepts and stays silent would use up the time of the others.
+    pub hosts: Vec<Config>,
+}
+
+impl fmt::Display for PostgresUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+impl PostgresUrl {
+    /// Parses a URL. Returns `None` if the text does not name a database.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (address, parameters) = text.split_once('?').unwrap_or((text, ""));
+        let (_, user_and_hosts) = address.split_once("://")?;
+        // The user ends at the first `@`, as in the driver.
+        let end_of_user = user_and_hosts.find('@').map_or(0, |at| at + 1);
+        let (user, hosts_and_database) = user_and_hosts.split_at(end_of_user);
+        let (hosts, database) = hosts_and_database.split_once('/')?;
+        let config = |host: &str| {
+            let parameters = format!("{DEFAULTS}&{parameters}");
+            let one = format!("postgres://{user}{host}/{database}?{parameters}");
+            let config = one.parse::<Config>().ok()?;
+            let is_whole = !config.get_hosts().is_empty() && !database.is_empty();
+            // An unescaped password was split, and this is the rest of it.
+            let has_password_rest = host.contains('@') || database.contains(['@', '/']);
+            (is_whole && !has_password_rest).then_some(config)
+        };
+        let name = user.split([':', '@']).next().filter(|name| !name.is_empty());
+        let shown_user = name.map(|name| format!("{name}@")).unwrap_or_default();
+        let shown = format!("postgres://{shown_user}{hosts}/{database}");
+        Some(Self { shown, hosts: hosts.split(',').map(config).collect::<Option<_>>()? })
+    }
+}
+
+/// Whether a connection to the host stays on this machine.
+fn is_local(host: &Config) -> bool {
+    let is_loopback = |name: &str| name.parse().is_ok_and(|address: IpAddr| address.is_loopback());
+    let is_here = |host: &Host| match host {
+        Host::Tcp(name) => name == "localhost" || is_loopback(name),
+        Host::Unix(_) => true,
+    };
+    host.get_hosts().iter().all(is_here) && host.get_hostaddrs().iter().all(IpAddr::is_loopback)
+}
 
 /// The timeout for connecting to one host. The driver's own timeout covers only the TCP connect,
 /// and a listener may accept and then stay silent.
@@ -37,6 +100,7 @@ pub enum Purpose {
 /// Opens sessions with a database.
 #[derive(Clone)]
 pub struct Connector {
+    names: &'static Names,
     hosts: Vec<Config>,
     tls: MakeRustlsConnect,
     pub purpose: Purpose,
@@ -48,9 +112,17 @@ pub struct Connector {
 impl Connector {
     /// Creates a connector for a database. The connection is encrypted if the database is on
     /// another machine or `ca` is given, unless the URL says `sslmode=disable`.
-    pub fn new(url: &PostgresUrl, ca: Option<&Path>, purpose: Purpose) -> Result<Self, Cause> {
+    pub fn new(
+        names: &'static Names,
+        url: &PostgresUrl,
+        ca: Option<&Path>,
+        purpose: Purpose,
+    ) -> Result<Self, Cause> {
         let mut hosts = url.hosts.clone();
         for host in &mut hosts {
+            if host.get_application_name().is_none() {
+                host.application_name(names.program);
+            }
             // `Prefer` is the driver's default, and may be plain text.
             if host.get_ssl_mode() == SslMode::Prefer {
                 let is_plain = is_local(host) && ca.is_none();
@@ -62,7 +134,7 @@ impl Connector {
                 host.password(password);
             }
         }
-        Ok(Self { hosts, tls: tls(ca)?, purpose, first: Arc::default() })
+        Ok(Self { names, hosts, tls: tls(ca)?, purpose, first: Arc::default() })
     }
 
     /// Opens a session. Tries the host of the last session first, then the other hosts in order.
@@ -82,7 +154,8 @@ impl Connector {
             if self.purpose != Purpose::Read {
                 host.target_session_attrs(TargetSessionAttrs::ReadWrite);
             }
-            let session = timeout(HOST_TIMEOUT, Session::open(&host, self.tls.clone())).await;
+            let session =
+                timeout(HOST_TIMEOUT, Session::open(self.names, &host, self.tls.clone())).await;
             match session.unwrap_or(Err(PostgresError::Timeout)) {
                 Ok(session) => {
                     self.first.store(at, Relaxed);
@@ -103,3 +176,37 @@ impl Connector {
         Err(PostgresError::NoHost(errors.join("; "), error.into()))
     }
 }
+
+/// Returns the TLS configuration of a connection. The server's certificate and its name are always
+/// verified: against the authorities in the PEM file `ca`, or else against the authorities that the
+/// system trusts.
+fn tls(ca: Option<&Path>) -> Result<MakeRustlsConnect, Cause> {
+    let mut roots = RootCertStore::empty();
+    if let Some(file) = ca {
+        add_authorities(&mut roots, file)
+            .map_err(|cause| format!("{}: {cause}", file.display()))?;
+    } else {
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    }
+    let config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(MakeRustlsConnect::new(config))
+}
+
+/// Adds the certificates of a PEM file (RFC 7468).
+fn add_authorities(roots: &mut RootCertStore, file: &Path) -> Result<(), Cause> {
+    for certificate in CertificateDer::pem_file_iter(file)? {
+        roots.add(certificate?)?;
+    }
+    if roots.is_empty() {
+        return Err(
+            "it contains no certificate: name a PEM file with the authority's certificate".into()
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -11,7 +11,6 @@ use tokio_postgres::error::SqlState;
 
 use crate::error::{Reason, StoreError, WriteError};
 use crate::metrics::RetryCause;
-use crate::names::{LAYOUT_TABLE, TABLE};
 use crate::token_row::Malformed;
 use crate::url::StoreUrl;
 
@@ -62,18 +61,17 @@ pub enum PostgresError {
 /// operator can do about it. The detail of a database error is left out: it may contain values of a
 /// row.
 fn describe(error: &tokio_postgres::Error) -> String {
+    const RIGHTS: &str = ": GRANT the role SELECT, INSERT and UPDATE on the table of the rows, SELECT \
+        on the table of the layout version, and SELECT, INSERT and DELETE on tokens; to create the \
+        tables, also CREATE on the schema";
     const PASSWORD: &str = ": the password comes from the URL, or else from PGPASSWORD";
     if let Some(error) = error.as_db_error() {
         let code = error.code().code();
         let advice = match code {
-            "3D000" => ": create it with `createdb`".into(),
-            "28P01" => PASSWORD.into(),
-            "42501" => format!(
-                ": GRANT the role SELECT, INSERT and UPDATE on {TABLE}, SELECT on {LAYOUT_TABLE}, \
-                 and SELECT, INSERT and DELETE on tokens; to create the tables, also \
-                 CREATE on the schema"
-            ),
-            _ => String::new(),
+            "3D000" => ": create it with `createdb`",
+            "28P01" => PASSWORD,
+            "42501" => RIGHTS,
+            _ => "",
         };
         return format!("{} (SQLSTATE {code}){advice}", error.message());
     }

@@ -8,13 +8,9 @@
 
 mod connector;
 mod error;
-mod reconnecting_session;
 mod rows;
 mod schema;
 mod session;
-mod tls;
-mod tokens;
-pub mod url;
 
 use std::path::Path;
 use std::slice;
@@ -26,13 +22,14 @@ use crate::engine::{Checked, Closed, Engine, IfMissing, Outcome, Row, Served, Si
 use crate::error::{Reason, StoreError, WriteError};
 use crate::layout::{LAYOUT, UNFINISHED};
 use crate::metrics::register_retries;
+use crate::names::Names;
 use crate::postgres::connector::{Connector, Purpose};
 use crate::postgres::error::PostgresError;
-use crate::postgres::reconnecting_session::ReconnectingSession;
-use crate::postgres::session::Session;
-use crate::postgres::url::PostgresUrl;
+use crate::postgres::session::{ReconnectingSession, Session};
 use crate::token::{StoredToken, TokenName};
 use crate::url::StoreUrl;
+
+pub use connector::PostgresUrl;
 
 const OPEN: &str = "open the store";
 const CREATE: &str = "create the store";
@@ -65,11 +62,12 @@ pub struct Postgres {
 
 /// See [`crate::open_to_serve`].
 pub fn open_to_serve(
+    names: &'static Names,
     url: &PostgresUrl,
     ca: Option<&Path>,
     if_missing: IfMissing,
 ) -> Result<Served<Postgres>, StoreError> {
-    let store = Postgres::new(url, ca, Purpose::WriteSafely)?;
+    let store = Postgres::new(names, url, ca, Purpose::WriteSafely)?;
     if store.change(OPEN, async |session| schema::store_exists(session, &store.url).await)? {
         return Ok(Served { store, is_new: false });
     }
@@ -81,8 +79,12 @@ pub fn open_to_serve(
 }
 
 /// See [`crate::open_to_read`]. A command that only reads may connect to a standby.
-pub fn open(url: &PostgresUrl, ca: Option<&Path>) -> Result<Postgres, StoreError> {
-    let store = Postgres::new(url, ca, Purpose::Read)?;
+pub fn open(
+    names: &'static Names,
+    url: &PostgresUrl,
+    ca: Option<&Path>,
+) -> Result<Postgres, StoreError> {
+    let store = Postgres::new(names, url, ca, Purpose::Read)?;
     let store_exists = async |session: &Session| schema::store_exists(session, &store.url).await;
     if store.read(OPEN, READ_TIMEOUT, store_exists)? {
         Ok(store)
@@ -102,8 +104,12 @@ pub struct Target {
 
 impl Target {
     /// Opens a database, and creates the tables if they are missing.
-    pub fn open(url: &PostgresUrl, ca: Option<&Path>) -> Result<Self, StoreError> {
-        let store = Postgres::new(url, ca, Purpose::WriteSafely)?;
+    pub fn open(
+        names: &'static Names,
+        url: &PostgresUrl,
+        ca: Option<&Path>,
+    ) -> Result<Self, StoreError> {
+        let store = Postgres::new(names, url, ca, Purpose::WriteSafely)?;
         let exists = async |session: &Session| schema::store_exists(session, &store.url).await;
         let was_store = match store.change(OPEN, exists) {
             Err(StoreError::CopyUnfinished(_)) => false,
@@ -131,14 +137,19 @@ impl Target {
 
 impl Postgres {
     /// Creates a store that connects on the first call.
-    fn new(url: &PostgresUrl, ca: Option<&Path>, purpose: Purpose) -> Result<Self, StoreError> {
+    fn new(
+        names: &'static Names,
+        url: &PostgresUrl,
+        ca: Option<&Path>,
+        purpose: Purpose,
+    ) -> Result<Self, StoreError> {
         register_retries();
         let name = StoreUrl::Postgres(url.clone());
         let to_error = |doing| {
             let url = name.clone();
             move |cause| StoreError::Failed { url, doing, cause, reason: Reason::Other }
         };
-        let to_read = Connector::new(url, ca, purpose)
+        let to_read = Connector::new(names, url, ca, purpose)
             .map_err(to_error("read the certificates of its authority"))?;
         let mut to_write = to_read.clone();
         to_write.purpose = purpose.max(Purpose::Write);
@@ -180,7 +191,7 @@ impl Postgres {
     }
 
     fn add_tokens(&self, tokens: &[StoredToken]) -> Result<(), StoreError> {
-        let add = async |session: &Session| tokens::add_tokens(session, tokens).await;
+        let add = async |session: &Session| rows::add_tokens(session, tokens).await;
         match tokens.first() {
             Some(first) if !self.change("store the token", add)? => {
                 let name = first.name.clone();
@@ -226,7 +237,7 @@ impl Engine for Postgres {
     }
 
     fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
-        self.read("read the tokens", READ_TIMEOUT, tokens::tokens)
+        self.read("read the tokens", READ_TIMEOUT, rows::tokens)
     }
 
     fn add_token(&self, token: &StoredToken) -> Result<(), StoreError> {
@@ -234,7 +245,7 @@ impl Engine for Postgres {
     }
 
     fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError> {
-        let revoke = async |session: &Session| tokens::revoke_token(session, name).await;
+        let revoke = async |session: &Session| rows::revoke_token(session, name).await;
         if self.change("revoke the token", revoke)? {
             Ok(())
         } else {

@@ -1,4 +1,4 @@
-//! Adding, comparing and reading rows.
+//! Adding, comparing and reading rows, and reading and changing tokens.
 //!
 //! A batch is one transaction, and takes one round trip: its statements are pipelined. If some ids
 //! were taken, a second round trip reads their texts. A row never changes, and the transaction has
@@ -10,29 +10,36 @@ use std::collections::{HashMap, HashSet};
 use futures::TryStreamExt;
 use futures::future::try_join_all;
 use futures::join;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 
 use crate::engine::{Outcome, PAGE_BYTES, Row};
-use crate::names::{APPLICATION, TABLE};
+use crate::names::Names;
 use crate::postgres::error::PostgresError;
 use crate::postgres::session::{MAX_EXPONENT, Session};
 use crate::same_json::is_same_json;
+use crate::token::{StoredToken, TokenName};
+use crate::token_row;
 
 /// Returns the statements of a test write. It takes the same locks and needs the same privileges as
 /// a create, but changes nothing. The message exists only in the WAL; without it, the commit would
 /// neither sync nor wait for a standby.
-fn test_write() -> String {
+fn test_write(Names { program, table, .. }: &Names) -> String {
     format!(
-        "INSERT INTO {TABLE} (id, json) SELECT id, json FROM {TABLE} WHERE false \
-         ON CONFLICT (id) DO UPDATE SET json = {TABLE}.json WHERE false; \
-         SELECT pg_logical_emit_message(true, '{APPLICATION}', '')"
+        "INSERT INTO {table} (id, json) SELECT id, json FROM {table} WHERE false \
+         ON CONFLICT (id) DO UPDATE SET json = {table}.json WHERE false; \
+         SELECT pg_logical_emit_message(true, '{program}', '')"
     )
 }
 
 /// Commits the rows and returns an outcome for each. Without rows it is a test write.
 pub async fn commit(session: &Session, rows: &[Row]) -> Result<Vec<Outcome>, PostgresError> {
     if rows.is_empty() {
-        return Ok(session.client.batch_execute(&test_write()).await.map(|()| Vec::new())?);
+        return Ok(session
+            .client
+            .batch_execute(&test_write(session.names))
+            .await
+            .map(|()| Vec::new())?);
     }
     // The first row of each id, in the order of the ids: transactions with the same ids lock them
     // in the same order, so they cannot deadlock. A statement may contain an id only once.
@@ -46,7 +53,8 @@ pub async fn commit(session: &Session, rows: &[Row]) -> Result<Vec<Outcome>, Pos
     }
     let ids = firsts.iter().map(|row| row.id);
     let taken: Vec<_> = ids.filter(|id| !created.contains(id)).collect();
-    let query = format!("SELECT id, json FROM {TABLE} WHERE id = ANY($1)");
+    let table = session.names.table;
+    let query = format!("SELECT id, json FROM {table} WHERE id = ANY($1)");
     let found = session.client.query_typed(&query, &[(&taken, Type::INT8_ARRAY)]).await?;
     let stored = to_rows(&found)?;
     if stored.len() != taken.len() {
@@ -115,12 +123,13 @@ pub async fn page(
     after: Option<i64>,
     limit: usize,
 ) -> Result<Vec<Row>, PostgresError> {
+    let table = session.names.table;
     // A quoted number becomes a bigint, whatever its value.
     let condition = after.map_or(String::new(), |id| format!("WHERE id > '{id}'"));
     let query = format!(
         "SELECT id, json FROM (
             SELECT id, json, sum(octet_length(json)) OVER (ORDER BY id) AS bytes
-            FROM (SELECT id, json FROM {TABLE} {condition} ORDER BY id LIMIT {limit}) AS first
+            FROM (SELECT id, json FROM {table} {condition} ORDER BY id LIMIT {limit}) AS first
         ) AS page WHERE bytes - octet_length(json) < {PAGE_BYTES} ORDER BY id"
     );
     to_rows(&session.client.query_typed(&query, &[]).await?)
@@ -128,6 +137,55 @@ pub async fn page(
 
 /// Counts the rows.
 pub async fn count(session: &Session) -> Result<u64, PostgresError> {
-    let row = session.row(&format!("SELECT count(*) FROM {TABLE}")).await?;
+    let row = session.row(&format!("SELECT count(*) FROM {}", session.names.table)).await?;
     Ok(row.try_get::<_, i64>(0)?.unsigned_abs())
+}
+
+/// Reads all tokens in the order of their names. They are sorted here, because the database's order
+/// depends on its locale.
+pub async fn tokens(session: &Session) -> Result<Vec<StoredToken>, PostgresError> {
+    let mut tokens = Vec::new();
+    for row in session.client.query_typed(token_row::READ, &[]).await? {
+        let name = row.try_get(0)?;
+        let digest = row.try_get(1)?;
+        let token =
+            token_row::token(name, digest, row.try_get(2)?, row.try_get(3)?, row.try_get(4)?);
+        tokens.push(token?);
+    }
+    tokens.sort_by(|one, other| one.name.as_str().cmp(other.name.as_str()));
+    Ok(tokens)
+}
+
+/// Adds tokens in one transaction unless a name is taken. Returns whether they were added.
+pub async fn add_tokens(session: &Session, tokens: &[StoredToken]) -> Result<bool, PostgresError> {
+    session.client.batch_execute("BEGIN").await?;
+    for token in tokens {
+        match add_token(session, token).await {
+            Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
+                session.client.batch_execute("ROLLBACK").await?;
+                return Ok(false);
+            }
+            added => added?,
+        };
+    }
+    session.client.batch_execute("COMMIT").await?;
+    Ok(true)
+}
+
+async fn add_token(session: &Session, token: &StoredToken) -> Result<u64, tokio_postgres::Error> {
+    let expires_at = token.expires_at.map(|expiry| expiry.timestamp());
+    let values: [(&(dyn ToSql + Sync), Type); 5] = [
+        (&token.name.as_str(), Type::TEXT),
+        (&token.digest.0.as_slice(), Type::BYTEA),
+        (&token.first_characters, Type::TEXT),
+        (&token.created_at.timestamp(), Type::INT8),
+        (&expires_at, Type::INT8),
+    ];
+    session.client.execute_typed(&token_row::add("tokens"), &values).await
+}
+
+/// Removes the token with that name. Returns whether there was one.
+pub async fn revoke_token(session: &Session, name: &TokenName) -> Result<bool, PostgresError> {
+    let values: [(&(dyn ToSql + Sync), Type); 1] = [(&name.as_str(), Type::TEXT)];
+    Ok(session.client.execute_typed(token_row::REVOKE, &values).await? > 0)
 }

@@ -10,7 +10,7 @@ use tokio_postgres::error::SqlState;
 use crate::engine::Sizes;
 use crate::error::StoreError;
 use crate::layout::{LAYOUT, UNFINISHED};
-use crate::names::{LAYOUT_TABLE, TABLE};
+use crate::names::Names;
 use crate::postgres::error::PostgresError;
 use crate::postgres::session::Session;
 use crate::token_row::READ;
@@ -27,10 +27,11 @@ const TOKENS: &str = "CREATE TABLE IF NOT EXISTS tokens (
 
 /// Returns the statements that create the tables. The first table marks a database as a store: it
 /// contains the layout version, or [`UNFINISHED`] while a copy fills the other tables.
-fn tables() -> [String; 3] {
+fn tables(names: &Names) -> [String; 3] {
+    let (layout_table, table) = (names.layout_table(), names.table);
     [
-        format!("CREATE TABLE IF NOT EXISTS {LAYOUT_TABLE} (version bigint PRIMARY KEY)"),
-        format!("CREATE TABLE IF NOT EXISTS {TABLE} (id bigint PRIMARY KEY, json text NOT NULL)"),
+        format!("CREATE TABLE IF NOT EXISTS {layout_table} (version bigint PRIMARY KEY)"),
+        format!("CREATE TABLE IF NOT EXISTS {table} (id bigint PRIMARY KEY, json text NOT NULL)"),
         TOKENS.to_owned(),
     ]
 }
@@ -42,9 +43,10 @@ fn tables() -> [String; 3] {
 /// [`StoreError::CopyUnfinished`] if a copy into the database was interrupted. Also fails if the
 /// tables are not the tables of a store of this release, or if the encoding is not UTF-8.
 pub async fn store_exists(session: &Session, url: &StoreUrl) -> Result<bool, PostgresError> {
+    let (layout_table, table) = (session.names.layout_table(), session.names.table);
     let query = format!(
         "SELECT current_setting('server_encoding'),
-            to_regclass('{LAYOUT_TABLE}') IS NOT NULL, to_regclass('{TABLE}') IS NOT NULL"
+            to_regclass('{layout_table}') IS NOT NULL, to_regclass('{table}') IS NOT NULL"
     );
     let row = session.row(&query).await?;
     let encoding: &str = row.try_get(0)?;
@@ -59,7 +61,7 @@ pub async fn store_exists(session: &Session, url: &StoreUrl) -> Result<bool, Pos
     if !has_version {
         return Ok(false);
     }
-    let version = session.row(&format!("SELECT max(version) FROM {LAYOUT_TABLE}")).await?;
+    let version = session.row(&format!("SELECT max(version) FROM {layout_table}")).await?;
     match version.try_get::<_, Option<i64>>(0)? {
         None => Ok(false),
         Some(version) if version == i64::from(LAYOUT) => Ok(true),
@@ -77,7 +79,7 @@ const MAX_ATTEMPTS: usize = 10;
 /// Creates the missing tables, and stores the layout version. Returns whether this call stored the
 /// version: if several servers create the tables together, exactly one of them does.
 pub async fn create_tables(session: &Session, layout: u8) -> Result<bool, PostgresError> {
-    for table in tables() {
+    for table in tables(session.names) {
         let mut attempts = 1;
         while let Err(error) = session.client.execute_typed(&table, &[]).await {
             let error = PostgresError::from(error);
@@ -92,8 +94,9 @@ pub async fn create_tables(session: &Session, layout: u8) -> Result<bool, Postgr
         }
     }
     let insert = format!(
-        "INSERT INTO {LAYOUT_TABLE} (version) VALUES ({layout}) \
-         ON CONFLICT (version) DO NOTHING"
+        "INSERT INTO {} (version) VALUES ({layout}) \
+         ON CONFLICT (version) DO NOTHING",
+        session.names.layout_table()
     );
     Ok(session.client.execute_typed(&insert, &[]).await? == 1)
 }
@@ -112,10 +115,11 @@ const ASK_WORKERS: &str = "SET LOCAL statement_timeout = '500ms'; \
 
 /// Returns everything that makes a commit less than durable, in words for an operator.
 pub async fn unsafe_settings(session: &Session) -> Result<Vec<String>, PostgresError> {
+    let table = session.names.table;
     let query = format!(
         "SELECT ({UNSAFE}), to_regproc('pg_catalog.run_command_on_workers') IS NOT NULL,
             (SELECT string_agg(relname::text, ' and ') FROM pg_class
-                WHERE oid IN (to_regclass('{TABLE}'), to_regclass('tokens'))
+                WHERE oid IN (to_regclass('{table}'), to_regclass('tokens'))
                 AND relpersistence <> 'p')"
     );
     let row = session.row(&query).await?;
@@ -160,12 +164,13 @@ async fn unsafe_settings_of_workers(session: &Session) -> Result<Vec<String>, Po
 /// more. It does not check the database's files; the database's own tools do
 /// (<https://www.postgresql.org/docs/current/amcheck.html>).
 pub async fn faults_of_tables(session: &Session) -> Result<Vec<String>, PostgresError> {
+    let table = session.names.table;
     let write = format!(
-        "EXPLAIN INSERT INTO {TABLE} (id, json) VALUES (1, '') ON CONFLICT (id) DO NOTHING"
+        "EXPLAIN INSERT INTO {table} (id, json) VALUES (1, '') ON CONFLICT (id) DO NOTHING"
     );
     let read = format!("{READ} LIMIT 0");
     let mut faults = Vec::new();
-    for (table, statement) in [(TABLE, &write), ("tokens", &read)] {
+    for (table, statement) in [(table, &write), ("tokens", &read)] {
         match session.client.batch_execute(statement).await.map_err(PostgresError::from) {
             Err(error) if error.has_code(&["42703", "42P"]) => faults.push(format!(
                 "the tables do not match the layout of a store: {table} was changed: {error}"
@@ -179,6 +184,7 @@ pub async fn faults_of_tables(session: &Session) -> Result<Vec<String>, Postgres
 /// Returns the size of the rows in the database. If there are several nodes, it is the size on this
 /// node.
 pub async fn sizes(session: &Session) -> Result<Sizes, PostgresError> {
-    let row = session.row(&format!("SELECT pg_total_relation_size('{TABLE}')")).await?;
+    let query = format!("SELECT pg_total_relation_size('{}')", session.names.table);
+    let row = session.row(&query).await?;
     Ok(Sizes { store: Some(row.try_get::<_, i64>(0)?.unsigned_abs()), ..Sizes::default() })
 }

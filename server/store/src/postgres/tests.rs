@@ -9,18 +9,20 @@ use tempfile::NamedTempFile;
 use super::*;
 use crate::token_row::Malformed;
 
+static NAMES: Names = Names { program: "book-shelf", table: "books", application_id: *b"BKS" };
+
 fn refused(url: &str, ca: Option<&Path>) -> String {
     let url = PostgresUrl::parse(url).expect("the URL of a database");
-    open(&url, ca).err().expect("there is no store").to_string()
+    open(&NAMES, &url, ca).err().expect("there is no store").to_string()
 }
 
 #[test]
 fn authority_file_without_a_certificate_is_refused() {
     let mut file = NamedTempFile::new().expect("a temporary file");
     file.write_all(b"no certificate\n").expect("a line");
-    let message = refused("postgres://plants@127.0.0.1:1/plants", Some(file.path()));
+    let message = refused("postgres://books@127.0.0.1:1/books", Some(file.path()));
     let expected = format!(
-        "postgres://plants@127.0.0.1:1/plants: cannot read the certificates of its authority: {}: \
+        "postgres://books@127.0.0.1:1/books: cannot read the certificates of its authority: {}: \
          it contains no certificate: name a PEM file with the authority's certificate",
         file.path().display()
     );

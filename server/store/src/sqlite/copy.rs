@@ -12,14 +12,12 @@ use rusqlite::Connection;
 
 use crate::contents::{Contents, read_all};
 use crate::engine::{Engine, Row};
-use crate::names::TABLE;
-use crate::sqlite::connection::{Access, FLAGS, uri};
-use crate::sqlite::error::failed;
+use crate::names::Names;
 use crate::sqlite::files::{create_temporary, require_free, sync_folder_of};
-use crate::sqlite::open::open_to_read;
+use crate::sqlite::rows::insert_token;
 use crate::sqlite::schema::{create_tables, mark_as_store};
-use crate::sqlite::store::Sqlite;
-use crate::sqlite::tokens;
+use crate::sqlite::wal::{Access, FLAGS, uri};
+use crate::sqlite::{Sqlite, failed, open_to_read};
 use crate::token::StoredToken;
 
 const WRITE: &str = "write the copy";
@@ -36,13 +34,14 @@ pub fn copy_from_file(
     to: &Path,
     choose_tokens: ChooseTokens<'_>,
 ) -> anyhow::Result<(Contents, Vec<StoredToken>)> {
-    copy(source, &source.reads, to, choose_tokens, || {
+    let Names { table, .. } = source.names;
+    copy(source.names, source, &source.reads, to, choose_tokens, || {
         let contents = read_all(source, |_| Ok(()))?;
         // In this form SQLite copies whole records (<https://sqlite.org/lang_vacuum.html> does so).
         let copied = source
             .reads
             .lock()
-            .execute(&format!("INSERT INTO {COPY}.{TABLE} SELECT * FROM main.{TABLE}"), []);
+            .execute(&format!("INSERT INTO {COPY}.{table} SELECT * FROM main.{table}"), []);
         copied.map_err(failed(to, WRITE))?;
         Ok(contents)
     })
@@ -50,17 +49,19 @@ pub fn copy_from_file(
 
 /// Copies the rows of any store to a new file, page by page.
 pub fn copy_from_pages(
+    names: &'static Names,
     source: &dyn Engine,
     to: &Path,
     choose_tokens: ChooseTokens<'_>,
 ) -> anyhow::Result<(Contents, Vec<StoredToken>)> {
     let connection = Connection::open_in_memory_with_flags(FLAGS).map_err(failed(to, WRITE))?;
     let connection = Mutex::new(connection);
-    copy(source, &connection, to, choose_tokens, || {
+    let Names { table, .. } = names;
+    copy(names, source, &connection, to, choose_tokens, || {
         let insert = |rows: &[Row]| {
             let connection = connection.lock();
             let mut insert = connection.prepare_cached(&format!(
-                "INSERT INTO {COPY}.{TABLE} (id, json) VALUES (?1, ?2)"
+                "INSERT INTO {COPY}.{table} (id, json) VALUES (?1, ?2)"
             ))?;
             rows.iter().try_for_each(|row| insert.execute((row.id, &*row.json)).map(drop))
         };
@@ -70,6 +71,7 @@ pub fn copy_from_pages(
 
 /// Fills a temporary file through `connection`, reads it back, and puts it at `to`.
 fn copy(
+    names: &'static Names,
     source: &dyn Engine,
     connection: &Mutex<Connection>,
     to: &Path,
@@ -86,19 +88,19 @@ fn copy(
     attached.map_err(failed(to, WRITE))?;
     // Without a journal and syncs: after a failure the file is removed.
     execute(&format!("PRAGMA {COPY}.journal_mode = off; PRAGMA {COPY}.synchronous = off; BEGIN"))?;
-    create_tables(&connection.lock(), COPY).map_err(failed(to, WRITE))?;
+    create_tables(&connection.lock(), COPY, names).map_err(failed(to, WRITE))?;
     let contents = copy_rows()?;
     let tokens = choose_tokens(source)?;
-    let insert = |token| tokens::insert(&connection.lock(), COPY, token);
+    let insert = |token| insert_token(&connection.lock(), COPY, token);
     tokens.iter().try_for_each(insert).map_err(failed(to, WRITE))?;
     execute("COMMIT")?;
     sync()?;
     // Last, so that a temporary file that was left behind is not a store unless it is complete.
-    mark_as_store(&connection.lock(), COPY).map_err(failed(to, WRITE))?;
+    mark_as_store(&connection.lock(), COPY, names).map_err(failed(to, WRITE))?;
     sync()?;
     execute(&format!("DETACH {COPY}"))?;
 
-    let copy = open_to_read(temporary.path())?;
+    let copy = open_to_read(names, temporary.path())?;
     let read_back = read_all(&copy, |_| Ok(()))?;
     ensure!(
         read_back == contents && copy.tokens()? == tokens,

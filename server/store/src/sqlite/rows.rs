@@ -1,20 +1,26 @@
-//! Adding, comparing and reading rows.
+//! Adding, comparing and reading rows, and reading and changing tokens.
 
 use std::sync::Arc;
 
-use rusqlite::Connection;
 use rusqlite::types::Type;
+use rusqlite::{Connection, ErrorCode};
 
 use crate::engine::{Outcome, PAGE_BYTES, Row};
 use crate::error::{Cause, WriteError};
-use crate::names::TABLE;
+use crate::names::Names;
 use crate::same_json::is_same_json;
-use crate::sqlite::error::Unsound;
-use crate::sqlite::schema;
+use crate::sqlite::wal::try_checkpoint_truncate;
+use crate::sqlite::{Unsound, schema};
+use crate::token::{StoredToken, TokenName};
+use crate::token_row::{self, READ, REVOKE, add as add_statement};
 
 /// Commits the rows whose ids are free. Without rows it is a test write: it rewrites a page
 /// unchanged, because a transaction without a write would not show whether the store takes writes.
-pub fn commit(connection: &mut Connection, rows: &[Row]) -> Result<Vec<Outcome>, WriteError> {
+pub fn commit(
+    connection: &mut Connection,
+    names: &Names,
+    rows: &[Row],
+) -> Result<Vec<Outcome>, WriteError> {
     let transaction = connection.transaction()?;
     let outcomes = if rows.is_empty() {
         // SQLite leaves this field to the user, and the store does not use it.
@@ -23,18 +29,22 @@ pub fn commit(connection: &mut Connection, rows: &[Row]) -> Result<Vec<Outcome>,
         transaction.pragma_update(None, "user_version", version)?;
         Vec::new()
     } else {
-        add(&transaction, rows)?
+        add(&transaction, names, rows)?
     };
     transaction.commit()?;
     Ok(outcomes)
 }
 
-fn add(transaction: &Connection, rows: &[Row]) -> rusqlite::Result<Vec<Outcome>> {
+fn add(
+    transaction: &Connection,
+    Names { table, .. }: &Names,
+    rows: &[Row],
+) -> rusqlite::Result<Vec<Outcome>> {
     let mut insert = transaction.prepare_cached(&format!(
-        "INSERT INTO {TABLE} (id, json) VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING"
+        "INSERT INTO {table} (id, json) VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING"
     ))?;
     let mut kept =
-        transaction.prepare_cached(&format!("SELECT json FROM {TABLE} WHERE id = ?1"))?;
+        transaction.prepare_cached(&format!("SELECT json FROM {table} WHERE id = ?1"))?;
     let outcomes = rows.iter().map(|row| {
         if insert.execute((row.id, &*row.json))? == 1 {
             return Ok(Outcome::Created);
@@ -52,11 +62,12 @@ fn add(transaction: &Connection, rows: &[Row]) -> rusqlite::Result<Vec<Outcome>>
 /// so that the WAL can be reset between two pages.
 pub fn page(
     connection: &Connection,
+    Names { table, .. }: &Names,
     after: Option<i64>,
     limit: usize,
 ) -> rusqlite::Result<Vec<Row>> {
     let condition = after.map_or(String::new(), |id| format!("WHERE id > {id}"));
-    let query = format!("SELECT id, json FROM {TABLE} {condition} ORDER BY id");
+    let query = format!("SELECT id, json FROM {table} {condition} ORDER BY id");
     let mut statement = connection.prepare(&query)?;
     let mut rows = statement.query([])?;
     let mut page = Vec::new();
@@ -77,17 +88,72 @@ pub fn page(
 
 /// Counts the rows, after a check of the database's structure: in a damaged database the count and
 /// the pages may lack the same rows.
-pub fn count(connection: &Connection) -> Result<u64, Cause> {
+pub fn count(connection: &Connection, Names { table, .. }: &Names) -> Result<u64, Cause> {
     let damage = schema::damage(connection, "main.quick_check(1)")?;
     if !damage.is_empty() {
         return Err(Unsound(damage).into());
     }
-    let query = format!("SELECT count(*) FROM {TABLE}");
+    let query = format!("SELECT count(*) FROM {table}");
     let count = connection.query_row(&query, [], |row| row.get(0));
     Ok(count.map(i64::unsigned_abs)?)
 }
 
 /// Returns the error for a row that this service did not write.
-pub fn malformed_row(cause: impl Into<Cause>) -> rusqlite::Error {
+fn malformed_row(cause: impl Into<Cause>) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(0, Type::Text, cause.into())
+}
+
+/// Reads all tokens in the order of their names.
+pub fn tokens(connection: &Connection) -> rusqlite::Result<Vec<StoredToken>> {
+    connection
+        .prepare_cached(&format!("{READ} ORDER BY name"))?
+        .query_map([], |row| {
+            let name: String = row.get(0)?;
+            let digest: Vec<u8> = row.get(1)?;
+            token_row::token(&name, &digest, row.get(2)?, row.get(3)?, row.get(4)?)
+                .map_err(malformed_row)
+        })?
+        .collect()
+}
+
+/// Adds a token unless its name is taken. Returns whether it was added.
+pub fn add_token(connection: &mut Connection, token: &StoredToken) -> rusqlite::Result<bool> {
+    prepare(connection)?;
+    match insert_token(connection, "main", token) {
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+            Ok(false)
+        }
+        added => added.map(|()| true),
+    }
+}
+
+/// Adds a token to a database of the connection.
+pub fn insert_token(
+    connection: &Connection,
+    database: &str,
+    token: &StoredToken,
+) -> rusqlite::Result<()> {
+    let row = (
+        token.name.as_str(),
+        token.digest.0,
+        &token.first_characters,
+        token.created_at.timestamp(),
+        token.expires_at.map(|expiry| expiry.timestamp()),
+    );
+    connection.execute(&add_statement(&format!("{database}.tokens")), row).map(drop)
+}
+
+/// Removes the token with that name. Returns whether there was one.
+pub fn revoke_token(connection: &mut Connection, name: &TokenName) -> rusqlite::Result<bool> {
+    prepare(connection)?;
+    Ok(connection.execute(REVOKE, [name.as_str()])? > 0)
+}
+
+/// Checkpoints the WAL before a change. After a crash the pages of the WAL may not be on the disk,
+/// and a change written behind them could be lost with them (`wal.rs`).
+///
+/// If a server is running, it has checkpointed the WAL at its start, so it does not matter if this
+/// checkpoint is blocked.
+fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
+    try_checkpoint_truncate(connection).map(drop)
 }

@@ -12,15 +12,15 @@ use rusqlite::Connection;
 
 use crate::error::StoreError;
 use crate::layout::LAYOUT;
-use crate::names::{self, TABLE};
-use crate::sqlite::error::{failed, url};
+use crate::names::Names;
 use crate::sqlite::files::OPEN;
+use crate::sqlite::{failed, url};
 
-/// The `application_id` of a store: three letters, and a byte that is twice the layout version.
-const APPLICATION_ID: u32 = {
-    let [first, second, third] = names::APPLICATION_ID;
-    u32::from_be_bytes([first, second, third, LAYOUT << 1])
-};
+/// Returns the `application_id` of a store: three letters of the service, and a byte that is twice
+/// the layout version.
+fn application_id(Names { application_id: [first, second, third], .. }: &Names) -> u32 {
+    u32::from_be_bytes([*first, *second, *third, LAYOUT << 1])
+}
 
 /// The database of a connection's own file, as opposed to an attached one.
 pub const MAIN: &str = "main";
@@ -49,29 +49,29 @@ pub enum FileKind {
 /// # Errors
 ///
 /// Fails if the file is anything but empty or a store of this release.
-pub fn identify(path: &Path, file: &File) -> Result<FileKind, StoreError> {
+pub fn identify(path: &Path, file: &File, names: &Names) -> Result<FileKind, StoreError> {
     let mut header = [0; 100];
     // The missing fields of a shorter file are zero.
     let length = file.read_at(&mut header, 0).map_err(failed(path, OPEN))?;
     if length == 0 {
         return Ok(FileKind::Empty);
     }
-    let is_sqlite = header.starts_with(b"SQLite format 3\0");
     let id = &header[68..72];
-    if !is_sqlite {
+    if !header.starts_with(b"SQLite format 3\0") || !id.starts_with(&names.application_id) {
         Err(StoreError::NotAStore(url(path)))
-    } else if *id == APPLICATION_ID.to_be_bytes() {
+    } else if *id == application_id(names).to_be_bytes() {
         Ok(FileKind::Store)
-    } else if id.starts_with(&names::APPLICATION_ID) {
-        Err(StoreError::OtherLayout { url: url(path), found: i64::from(id[3] >> 1) })
+    } else if id[3] % 2 == 0 {
+        Err(StoreError::OtherLayout { url: url(path), found: i64::from(id[3] / 2) })
     } else {
+        // No release has written this byte.
         Err(StoreError::NotAStore(url(path)))
     }
 }
 
 /// Fails if the file is not a store of this release.
-pub fn require_store(path: &Path, file: &File) -> Result<(), StoreError> {
-    match identify(path, file)? {
+pub fn require_store(path: &Path, file: &File, names: &Names) -> Result<(), StoreError> {
+    match identify(path, file, names)? {
         FileKind::Store => Ok(()),
         FileKind::Empty => Err(StoreError::Missing(url(path))),
     }
@@ -79,13 +79,13 @@ pub fn require_store(path: &Path, file: &File) -> Result<(), StoreError> {
 
 /// Creates the store in one transaction, unless the database has tables already. Returns whether
 /// the store was created.
-pub fn create(connection: &mut Connection) -> rusqlite::Result<bool> {
+pub fn create(connection: &mut Connection, names: &Names) -> rusqlite::Result<bool> {
     let transaction = connection.transaction()?;
     if !is_empty(&transaction)? {
         return Ok(false);
     }
-    create_tables(&transaction, MAIN)?;
-    mark_as_store(&transaction, MAIN)?;
+    create_tables(&transaction, MAIN, names)?;
+    mark_as_store(&transaction, MAIN, names)?;
     transaction.commit()?;
     Ok(true)
 }
@@ -96,17 +96,25 @@ fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
 }
 
 /// Creates the tables in a database of the connection, without marking it as a store.
-pub fn create_tables(connection: &Connection, database: &str) -> rusqlite::Result<()> {
+pub fn create_tables(
+    connection: &Connection,
+    database: &str,
+    Names { table, .. }: &Names,
+) -> rusqlite::Result<()> {
     // `id` is the rowid, so the rows are stored in the order of their ids.
     connection.execute_batch(&format!(
-        "CREATE TABLE {database}.{TABLE} (id INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT;
+        "CREATE TABLE {database}.{table} (id INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT;
         CREATE TABLE {database}.tokens ({TOKEN_COLUMNS}) STRICT, WITHOUT ROWID;"
     ))
 }
 
 /// Marks a database of the connection as a complete store.
-pub fn mark_as_store(connection: &Connection, database: &str) -> rusqlite::Result<()> {
-    connection.pragma_update(Some(database), "application_id", APPLICATION_ID)
+pub fn mark_as_store(
+    connection: &Connection,
+    database: &str,
+    names: &Names,
+) -> rusqlite::Result<()> {
+    connection.pragma_update(Some(database), "application_id", application_id(names))
 }
 
 /// Runs a pragma such as `integrity_check` on the database or on one of its tables, and returns what
@@ -122,10 +130,10 @@ pub fn damage(connection: &Connection, pragma: &str) -> rusqlite::Result<Vec<Str
 /// Returns the faults of the database: the damage that SQLite finds, and the tables that differ from
 /// this layout. Empty if the store is sound. Indexes are not compared, because operators may add
 /// them, and the tables of SQLite's planner and of litestream belong to the file, not to the store.
-pub fn faults(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+pub fn faults(connection: &Connection, names: &Names) -> rusqlite::Result<Vec<String>> {
     let mut faults = damage(connection, "main.integrity_check")?;
     let expected = Connection::open_in_memory()?;
-    create_tables(&expected, MAIN)?;
+    create_tables(&expected, MAIN, names)?;
     let expected = definitions(&expected)?;
     let others = differences(&definitions(connection)?, &expected);
     if !others.is_empty() {

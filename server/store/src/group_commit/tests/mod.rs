@@ -26,7 +26,7 @@ struct Store {
     /// The messages of the log.
     log: mpsc::Receiver<String>,
     runtime: Runtime,
-    plants: GroupCommit,
+    commits: GroupCommit,
     end: WriterEnd,
     begun: mpsc::Receiver<Vec<i64>>,
     results: mpsc::Sender<Committed>,
@@ -61,10 +61,10 @@ fn store(timeout: Duration) -> Store {
     let logger = Logger::root(Messages(messages).fuse(), o!());
     let runtime = Builder::new_current_thread().enable_time().build().expect("a runtime");
     let entered = runtime.enter();
-    let (plants, end) =
+    let (commits, end) =
         GroupCommit::start(Arc::clone(&engine) as _, timeout, logger).expect("a thread");
     drop(entered);
-    Store { engine, log, runtime, plants, end, begun: begun_receiver, results: results_sender }
+    Store { engine, log, runtime, commits, end, begun: begun_receiver, results: results_sender }
 }
 
 fn row(id: i64) -> Row {
@@ -73,7 +73,7 @@ fn row(id: i64) -> Row {
 
 /// Returns why the store takes no creates, or "ready".
 fn readiness(store: &Store) -> String {
-    store.plants.readiness().map_or_else(|cause| cause.to_string(), |()| "ready".into())
+    store.commits.readiness().map_or_else(|cause| cause.to_string(), |()| "ready".into())
 }
 
 /// Returns the outcome, or the message of the error.
@@ -83,7 +83,7 @@ fn outcome_or_message(result: CreateResult) -> Result<Outcome, String> {
 
 impl Store {
     fn create(&self, row: Row) -> impl Future<Output = CreateResult> {
-        self.plants.create(row, Arc::new(()))
+        self.commits.create(row, Arc::new(()))
     }
 
     /// Queues a create.
@@ -141,7 +141,7 @@ fn batch_holds_at_most_1024_creates() {
 }
 
 #[test]
-fn batch_ends_with_the_plant_that_exceeds_8_mib() {
+fn batch_ends_with_the_row_that_exceeds_8_mib() {
     let store = store(TIMEOUT);
     let first = store.begun(0);
     let large = |id| Row { id, json: "f".repeat(3 * 1024 * 1024).into() };
@@ -161,7 +161,7 @@ fn queued_create_is_committed_after_its_client_has_disconnected() {
     let store = store(TIMEOUT);
     let first = store.begun(1);
     drop(store.queued(row(2)));
-    store.plants.end();
+    store.commits.end();
     store.commit(Ok(vec![Created]));
     drop(first);
     assert_eq!(store.begun.recv(), Ok(vec![2]));
@@ -173,13 +173,13 @@ fn queued_create_is_committed_after_its_client_has_disconnected() {
 fn late_create_is_refused_but_keeps_its_permit() {
     let store = store(Duration::from_millis(10));
     let held = Arc::new(());
-    let create = store.plants.create(row(1), Arc::clone(&held) as _);
+    let create = store.commits.create(row(1), Arc::clone(&held) as _);
     let late = store.wait(create).expect_err("nothing is committed yet");
     assert!(matches!(*late, WriteError::TooLate(_)) && late.may_pass(), "{late}");
     assert_eq!(Arc::strong_count(&held), 2, "its row is still in the store's queue");
     assert_eq!(store.begun.recv(), Ok(vec![1]));
     assert_eq!(readiness(&store), "a commit hangs");
-    store.plants.end();
+    store.commits.end();
     store.commit(Ok(vec![Created]));
     assert!(matches!(store.end.blocking_recv(), Ok(Ok(Closed::Clean))));
     assert_eq!(Arc::strong_count(&held), 1);
@@ -214,7 +214,7 @@ fn commit_may_succeed_after_a_failed_one() {
         let error = store.wait(create).expect_err("the commit failed");
         assert_eq!((error.to_string().as_str(), error.may_pass()), (expected, may_pass));
         assert_eq!(readiness(&store), expected);
-        store.plants.test_write();
+        store.commits.test_write();
         assert_eq!(store.begun.recv(), Ok(vec![]), "a test write has no rows");
         store.commit(Ok(vec![]));
         let create = store.begun(1);
@@ -249,9 +249,9 @@ fn commit_that_ends_after_the_loss_of_the_store_fails() {
     let begun = store.begun(1);
     let waiting = store.queued(row(2));
     let log = Logger::root(slog::Discard, o!());
-    store.plants.report_loss(WriteError::SyncFailed("a disk".into()), &log);
+    store.commits.report_loss(WriteError::SyncFailed("a disk".into()), &log);
     store.commit(Ok(vec![Created]));
-    let gone = store.wait(begun).expect_err("nobody would find the plant");
+    let gone = store.wait(begun).expect_err("nobody would find the row");
     assert!(matches!(*gone, WriteError::SyncFailed(_)), "{gone}");
     let never_tried = store.wait(waiting).expect_err("the writer has ended");
     assert!(never_tried.may_pass(), "{never_tried}");
@@ -270,7 +270,7 @@ fn repeated_upkeep_failure_is_logged_once_and_commits_go_on() {
         assert_eq!(outcome_or_message(store.wait(create)), Ok(Created));
         assert_eq!(readiness(&store), "ready");
     }
-    store.plants.end();
+    store.commits.end();
     assert!(matches!(store.end.blocking_recv(), Ok(Ok(Closed::Clean))));
     let expected = [
         "the upkeep of the store failed: it is retried after each commit",
@@ -288,7 +288,7 @@ fn failed_close_is_the_error_of_the_writer() {
         cause: "the disk is full".into(),
         reason: Reason::Full,
     });
-    store.plants.end();
+    store.commits.end();
     let end = store.end.blocking_recv().expect("the writer has ended");
     assert_eq!(
         end.expect_err("the close failed").to_string(),

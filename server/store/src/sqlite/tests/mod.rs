@@ -7,24 +7,27 @@ use std::path::Path;
 use std::time::Instant;
 
 use rusqlite::Connection;
+use rusqlite::ffi::{Error, SQLITE_IOERR_SHMSIZE};
 use tempfile::TempDir;
 
-use super::{open_to_change, open_to_serve};
+use super::{Sqlite, failed, open_to_change, open_to_serve};
 use crate::engine::{Engine, IfMissing, Outcome, PAGE_ROWS, Row};
-use crate::error::{StoreError, WriteError};
+use crate::error::{Reason, StoreError, WriteError};
+use crate::names::Names;
 use crate::sqlite::files::{wal_index_of, wal_of};
-use crate::sqlite::store::Sqlite;
+
+static NAMES: Names = Names { program: "book-shelf", table: "books", application_id: *b"BKS" };
 
 fn folder() -> TempDir {
     TempDir::new().expect("a temporary folder")
 }
 
 fn path_in(folder: &TempDir) -> std::path::PathBuf {
-    folder.path().join("plants.db")
+    folder.path().join("books.db")
 }
 
 fn start(folder: &TempDir) -> Result<Sqlite, StoreError> {
-    open_to_serve(&path_in(folder), IfMissing::Create).map(|served| served.store)
+    open_to_serve(&NAMES, &path_in(folder), IfMissing::Create).map(|served| served.store)
 }
 
 fn row(id: i64) -> Row {
@@ -47,7 +50,7 @@ fn ids(store: &Sqlite) -> Vec<i64> {
     ids
 }
 
-/// Creates a store with one plant, and closes it.
+/// Creates a store with one row, and closes it.
 fn stopped(id: i64) -> TempDir {
     let folder = folder();
     let store = start(&folder).expect("a new store");
@@ -60,14 +63,14 @@ fn stopped(id: i64) -> TempDir {
 fn crashed(from: &TempDir) -> TempDir {
     let to = folder();
     for suffix in ["", "-wal"] {
-        let name = format!("plants.db{suffix}");
+        let name = format!("books.db{suffix}");
         let _ = fs::copy(from.path().join(&name), to.path().join(&name));
     }
     to
 }
 
 #[test]
-fn first_plant_of_each_id_survives_a_stop() {
+fn first_row_of_each_id_survives_a_stop() {
     let folder = folder();
     let store = start(&folder).expect("a new store");
     let ids_in_order = [i64::MIN, -1, 0, 7, i64::MAX];
@@ -84,7 +87,7 @@ fn first_plant_of_each_id_survives_a_stop() {
         1,
         "only the store's file is left"
     );
-    let store = open_to_change(&path_in(&folder)).expect("the store");
+    let store = open_to_change(&NAMES, &path_in(&folder)).expect("the store");
     assert_eq!(ids(&store), ids_in_order);
     assert_eq!(store.page(Some(6), 1).expect("a page"), [row(7)]);
     assert_eq!(store.check().expect("the store can be read").faults, [""; 0]);
@@ -96,7 +99,7 @@ fn stored_text_that_is_not_utf8_is_a_conflict() {
     let folder = folder();
     let store = start(&folder).expect("a new store");
     let connection = Connection::open(path_in(&folder)).expect("the store");
-    let insert = "INSERT INTO plants (id, json) VALUES (7, CAST(x'ff' AS TEXT))";
+    let insert = "INSERT INTO books (id, json) VALUES (7, CAST(x'ff' AS TEXT))";
     connection.execute_batch(insert).expect("a row");
     let outcomes = store.commit(&[row(7), row(8)], Instant::now()).expect("a commit");
     assert_eq!(outcomes, [Outcome::Conflict, Outcome::Created]);
@@ -155,9 +158,19 @@ fn check_names_tables_that_differ_from_the_layout() {
     let store = start(&folder).expect("a new store");
     let connection = Connection::open(path_in(&folder)).expect("the store");
     let change = "CREATE TABLE zones (id INTEGER); DROP TABLE tokens;
-        ALTER TABLE plants ADD COLUMN tag TEXT; CREATE INDEX by_tag ON plants (tag)";
+        ALTER TABLE books ADD COLUMN tag TEXT; CREATE INDEX by_tag ON books (tag)";
     connection.execute_batch(change).expect("the tables change");
     let expected = "the tables do not match layout version 1: tokens is missing, \
-                    plants was changed, zones is unexpected";
+                    books was changed, zones is unexpected";
     assert_eq!(store.check().expect("the store can be read").faults, [expected]);
+}
+
+/// SQLite reports this failure as a "disk I/O error".
+#[test]
+fn no_space_for_the_wal_index_is_reported_as_a_full_disk() {
+    let error = rusqlite::Error::SqliteFailure(Error::new(SQLITE_IOERR_SHMSIZE), None);
+    let failed = failed(Path::new("x.db"), "open the store")(error);
+    assert_eq!(failed.reason(), Reason::Full);
+    let expected = "sqlite:x.db: cannot open the store: the disk is full";
+    assert!(failed.to_string().starts_with(expected), "{failed}");
 }

@@ -9,9 +9,9 @@ use nix::libc::{F_UNLCK, F_WRLCK, SEEK_SET, flock};
 
 use super::{crashed, folder, ids, path_in, put, row, start, stopped};
 use crate::error::StoreError;
-use crate::sqlite::connection::WAIT;
+use crate::sqlite::Sqlite;
 use crate::sqlite::files::wal_index_of;
-use crate::sqlite::store::Sqlite;
+use crate::sqlite::wal::WAIT;
 use rusqlite::Connection;
 
 /// The byte of the WAL index that a checkpoint locks
@@ -42,7 +42,7 @@ fn start_is_refused_while_a_program_reads_the_wal_of_a_crash() {
     put(&store, row(1));
     let folder = crashed(&served);
     let reader = Connection::open(path_in(&folder)).expect("the store");
-    reader.execute_batch("BEGIN; SELECT * FROM plants").expect("a view");
+    reader.execute_batch("BEGIN; SELECT * FROM books").expect("a view");
     let message = refused(start(&folder));
     assert!(message.contains("another program is reading the store"), "{message}");
     reader.execute_batch("COMMIT").expect("the view ends");
@@ -56,7 +56,7 @@ fn start_waits_for_the_checkpoint_of_another_program() {
     let folder = stopped(1);
     // Creates the index, and keeps it.
     let other = Connection::open(path_in(&folder)).expect("the store");
-    other.execute_batch("SELECT * FROM plants").expect("plants");
+    other.execute_batch("SELECT * FROM books").expect("rows");
     let index = File::options().read(true).write(true).open(wal_index_of(&path_in(&folder)));
     let index = index.expect("the index");
     set_checkpoint_lock(&index, F_WRLCK);
