@@ -1,5 +1,4 @@
-//! The values of `error`. The rows of the table are generated from the contract's table,
-//! `server/api/src/error_code.rs`.
+//! The values of `error`. The rows of the table are generated from the document.
 
 use std::fmt::{self, Display, Formatter};
 

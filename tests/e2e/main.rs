@@ -5,6 +5,7 @@ mod consumers;
 mod database;
 mod export;
 mod first_use;
+mod goose_farm;
 mod hard_to_kill;
 mod metrics;
 mod monitoring;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
 
-use plant_store_api::error_code::ErrorCode;
+use plant_store_client::ErrorCode;
 use plant_store_tests::{Connection, Response, Server, plant, post, run};
 
 use crate::database;
@@ -48,10 +48,11 @@ fn creates(scrape: &str) -> [&str; 3] {
 /// Returns the number of refusals for each value of `error`, without zeros.
 fn refusals(scrape: &str) -> BTreeMap<u16, &str> {
     let count = |code: &ErrorCode| {
-        let name = format!("plant_store_refusals_total{{error=\"{}\"}}", code.number());
-        (code.number(), series(scrape)[name.as_str()])
+        let error = u16::try_from(code.number()).expect("a status code");
+        let name = format!("plant_store_refusals_total{{error=\"{error}\"}}");
+        (error, series(scrape)[name.as_str()])
     };
-    ErrorCode::ALL.iter().map(count).filter(|(_, count)| *count != "0").collect()
+    ErrorCode::KNOWN.iter().map(count).filter(|(_, count)| *count != "0").collect()
 }
 
 /// Returns the series that have a line of this kind in the scrape: `HELP` or `TYPE`.

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::{env, fs};
 
 use anyhow::{Context, Result};
-use clap::CommandFactory;
 use clap_complete::Shell;
+use groundwork::command_line;
 use plant_store_client::cli::command;
-use plant_store_server::command::Cli;
+use plant_store_server::PLANT_STORE;
 
 fn main() -> Result<()> {
     let folder = PathBuf::from(env::args_os().nth(1).context("usage: manuals FOLDER")?);
@@ -16,7 +16,7 @@ fn main() -> Result<()> {
         let path = folder.join(name);
         fs::create_dir_all(&path).map(|()| path)
     };
-    for program in [Cli::command(), command()] {
+    for program in [command_line(&PLANT_STORE), command()] {
         let name = program.get_name().to_owned();
         for shell in [Shell::Bash, Shell::Fish, Shell::Zsh] {
             let scripts = subfolder(&shell.to_string())?;

@@ -20,6 +20,7 @@ pub fn build(program: &str, release: bool) -> Result<PathBuf> {
     let build = match (release, program) {
         (false, _) => in_workspace(),
         (true, "plants") => release_of("plant-store-client").features("cli"),
+        (true, "goose-farm") => release_of("goose-farm"),
         (true, _) => release_of("plant-store-server"),
     };
     run(build.bin(program))

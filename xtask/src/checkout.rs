@@ -49,9 +49,11 @@ pub fn shell() -> Result<Shell> {
     Ok(sh)
 }
 
-/// Returns the target folder, which may be anywhere because of `CARGO_TARGET_DIR`. This program is
-/// in its subfolder `debug`.
+/// Returns the target folder, which may be anywhere because of `CARGO_TARGET_DIR`. This program or
+/// test is in its subfolder `debug`.
 pub fn target() -> Result<PathBuf> {
     let xtask = env::current_exe().context("cannot find this program")?;
-    Ok(xtask.ancestors().nth(2).context("this program is not in a target folder")?.to_owned())
+    let debug = xtask.ancestors().find(|folder| folder.ends_with("debug"));
+    let target = debug.and_then(Path::parent).context("this program is not in a target folder")?;
+    Ok(target.to_owned())
 }

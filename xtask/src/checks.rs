@@ -89,7 +89,7 @@ pub fn ci() -> Result<()> {
     let packages = cmd!(
         sh,
         "cargo package --allow-dirty --quiet
-            --package plant-store-api --package plant-store-store
+            --package groundwork --package plant-store-store
             --package plant-store-server --package plant-store-client"
     );
     // Each package must build from the files that a registry gets. Cargo builds it outside the
@@ -111,15 +111,14 @@ fn forget_packages(sh: &Shell) -> Result<()> {
     let unpacked = home.context("cargo has no home")?.join("registry/src");
     for registry in fs::read_dir(unpacked).into_iter().flatten() {
         let registry = registry?.path();
-        for name in ["plant-store-api", "plant-store-store"] {
+        for name in ["groundwork", "plant-store-store"] {
             let package = registry.join(format!("{name}-{}", env!("CARGO_PKG_VERSION")));
             if package.exists() {
                 fs::remove_dir_all(package)?;
             }
         }
     }
-    let clean =
-        cmd!(sh, "cargo clean --quiet --package plant-store-api --package plant-store-store");
+    let clean = cmd!(sh, "cargo clean --quiet --package groundwork --package plant-store-store");
     step("older packages", clean)
 }
 

@@ -7,9 +7,16 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use plant_store_api::types::{NewPlant, Plant};
-use plant_store_store::{self as store, GroupCommit, IfMissing, Row, StoreUrl};
+use plant_store_store::{self as store, GroupCommit, IfMissing, Names, Row, StoreUrl};
 use slog::{Discard, Logger, o};
+
+// The types of the service without its library, which sets an allocator.
+#[path = "../../../server/src/types.rs"]
+pub mod types;
+
+use crate::types::{NewPlant, Plant};
+
+static NAMES: Names = Names { program: "bench", table: "plants", application_id: *b"BNC" };
 
 /// The default of the service's `--store-timeout`.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -21,7 +28,7 @@ impl Store {
     /// Creates a store in the current folder.
     pub fn create_in_current_folder() -> Arc<Self> {
         let url: StoreUrl = "sqlite:plant-store.db".parse().expect("a store URL");
-        let opened = store::open_to_serve(&url, None, IfMissing::Create);
+        let opened = store::open_to_serve(&NAMES, &url, None, IfMissing::Create);
         let engine = opened.expect("a new store").store;
         let log = Logger::root(Discard, o!());
         let (plants, _end) = GroupCommit::start(engine, TIMEOUT, log).expect("a thread");

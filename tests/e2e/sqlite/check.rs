@@ -133,7 +133,7 @@ fn check_names_rows_that_are_not_plants() {
     server.create(&plant(8, "Ficus", None)).plant();
     let Verdict { status, stderr, .. } = check(server.folder());
     assert_eq!(status, Some(1));
-    let row = "rows that are not a Plant: 3, for example the ids [5, 6, 7]";
+    let row = "rows that are not a plant: 3, for example the ids [5, 6, 7]";
     assert!(stderr.contains(row), "{stderr}");
     let table = "the tables do not match layout version 1: zones is unexpected";
     assert!(stderr.contains(table), "{stderr}");

@@ -6,8 +6,8 @@ use std::ffi::OsStr;
 use std::fmt::Write;
 use std::fs;
 
-use clap::CommandFactory;
-use plant_store_server::command::Cli;
+use groundwork::command_line;
+use plant_store_server::PLANT_STORE;
 use plant_store_tests::{Server, root};
 
 use crate::metrics::{metrics_address, scrape, series};
@@ -31,7 +31,7 @@ pub fn table(text: &str, header: &str) -> Vec<(String, String)> {
 /// With `EXPECTORATE=overwrite`, the test writes the table. Each flag must also have its variable.
 #[test]
 fn table_of_flags_in_the_server_readme_is_current() {
-    let cli = Cli::command();
+    let cli = command_line(&PLANT_STORE);
     let serve = cli.find_subcommand("serve").expect("the command");
     let mut table = "| flag | default | |\n| --- | --- | --- |\n".to_owned();
     for flag in serve.get_arguments() {

@@ -44,8 +44,8 @@ pub fn verdict(report: &Report) -> Result<()> {
     let release = Version { pre: Prerelease::EMPTY, ..new.clone() };
     ensure!(
         new.cmp_precedence(&old) != Less && release.cmp_precedence(&least) != Less,
-        "info.version is {new}, was {old}, and must be {least} or larger: set VERSION in \
-         server/api/src/document.rs, then run `cargo xtask generate`"
+        "info.version is {new}, was {old}, and must be {least} or larger: set `info.version` \
+         in server/src/lib.rs, then run `cargo xtask generate`"
     );
     Ok(())
 }

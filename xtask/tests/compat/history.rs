@@ -82,8 +82,8 @@ fn breaking_commit_on_main_fails_unless_it_is_accepted() {
     );
     assert_eq!((printed, exit_code), (&offered[..], Some(1)));
     let (_, failed) = date.split_once('\n').expect("the error is the last line");
-    let error = "xtask: info.version is 1.0.0, was 1.0.0, and must be 2.0.0 or larger: set VERSION \
-                 in server/api/src/document.rs, then run `cargo xtask generate`\n";
+    let error = "xtask: info.version is 1.0.0, was 1.0.0, and must be 2.0.0 or larger: set \
+                 `info.version` in server/src/lib.rs, then run `cargo xtask generate`\n";
     assert_eq!(failed, error);
 
     let entry = |place: &str, reason: &str| {

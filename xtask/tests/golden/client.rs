@@ -1,7 +1,7 @@
 //! Generates the client from the document, with progenitor.
 
 use anyhow::{Context, Result};
-use plant_store_api::document::document;
+use openapiv3::OpenAPI;
 use progenitor::{GenerationSettings, Generator, HooksMode, InterfaceStyle};
 
 use crate::Generated;
@@ -31,8 +31,7 @@ const REPLACEMENTS: [(&str, &str); 2] = [
 ];
 
 /// Generates the client, its mocks and its commands.
-pub fn client() -> Result<Vec<Generated>> {
-    let openapi = document();
+pub fn client(document: &OpenAPI) -> Result<Vec<Generated>> {
     let mut settings = GenerationSettings::new();
     settings
         .with_interface(InterfaceStyle::Builder)
@@ -42,10 +41,10 @@ pub fn client() -> Result<Vec<Generated>> {
         .with_hooks(HooksMode::Expected);
     let generator = || Generator::new(&settings);
     let generated = [
-        ("client/src/generated.rs", generator().generate_tokens(&openapi)),
-        ("client/src/mock.rs", generator().httpmock(&openapi, "crate")),
+        ("client/src/generated.rs", generator().generate_tokens(document)),
+        ("client/src/mock.rs", generator().httpmock(document, "crate")),
         // The generated commands import everything that they need from `crate::cli::contract`.
-        ("client/src/cli/generated.rs", generator().cli(&openapi, "crate::cli::contract")),
+        ("client/src/cli/generated.rs", generator().cli(document, "crate::cli::contract")),
     ];
     let mut files = Vec::new();
     for (path, tokens) in generated {

@@ -1,17 +1,45 @@
-//! Generates what a client needs to know about retries: the values of `error` for a page and for the
-//! client, from the table in `server/api/src/error_code.rs`, and the operations that the document
-//! marks as idempotent.
+//! Generates what a page and a client need to know about errors and retries, from a document: the
+//! values of `error`, and the operations that are idempotent.
 
+use anyhow::{Context, Result};
 use openapiv3::OpenAPI;
-use plant_store_api::error_code::ErrorCode;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// A value of `error`.
+#[derive(Deserialize)]
+pub struct Row {
+    error: u16,
+    meaning: String,
+    retryable: bool,
+    /// A message that the service sends with the value.
+    #[serde(default)]
+    example: String,
+}
+
+/// Reads the values of `error` and their examples.
+pub fn rows(document: &OpenAPI) -> Result<Vec<Row>> {
+    let document = serde_json::to_value(document)?;
+    let table = &document["components"]["schemas"]["Error"]["properties"]["error"]["x-error-codes"];
+    let mut rows: Vec<Row> = serde_json::from_value(table.clone())?;
+    let operations = document["paths"].as_object().into_iter().flat_map(|paths| paths.values());
+    let mut operations = operations.filter_map(Value::as_object).flat_map(|path| path.values());
+    let operation = operations.next().context("the document has an operation")?;
+    let examples = &operation["responses"]["400"]["content"]["application/json"]["examples"];
+    for row in &mut rows {
+        let message = examples[row.error.to_string()]["value"]["message"].as_str();
+        message.context("each value has an example")?.clone_into(&mut row.example);
+    }
+    Ok(rows)
+}
 
 /// Formats the values as a table in Markdown.
-pub fn table() -> String {
-    let row = |code: &ErrorCode| {
-        let retryable = if code.is_retryable() { "yes" } else { "no" };
-        format!("| {} | {} | {} | {retryable} |\n", code.number(), code.meaning(), code.example())
+pub fn table(rows: &[Row]) -> String {
+    let row = |Row { error, meaning, retryable, example }: &Row| {
+        let retryable = if *retryable { "yes" } else { "no" };
+        format!("| {error} | {meaning} | {example} | {retryable} |\n")
     };
-    let rows: String = ErrorCode::ALL.iter().map(row).collect();
+    let rows: String = rows.iter().map(row).collect();
     format!(
         "| `error` | when | an example of `message` | send the same request again |\n\
          | --- | --- | --- | --- |\n{rows}"
@@ -19,12 +47,21 @@ pub fn table() -> String {
 }
 
 /// Formats the values as rows of the client's `ErrorCode`.
-pub fn rows() -> String {
-    let row = |code: &ErrorCode| {
-        let is_retryable = code.is_retryable();
-        format!("    {code:?}, {}, {is_retryable}, {:?};\n", code.number(), code.meaning())
+pub fn variants(rows: &[Row]) -> Result<String> {
+    let row = |row: &Row| {
+        let Row { error, meaning, retryable, .. } = row;
+        Ok(format!("    {}, {error}, {retryable}, {meaning:?};\n", name(*error)?))
     };
-    ErrorCode::ALL.iter().map(row).collect()
+    rows.iter().map(row).collect()
+}
+
+/// Returns the name of a status code in RFC 9110 or RFC 6585, without spaces.
+fn name(status: u16) -> Result<String> {
+    let name = match status {
+        413 => "Content Too Large",
+        _ => http::StatusCode::from_u16(status)?.canonical_reason().context("a known status")?,
+    };
+    Ok(name.replace(' ', ""))
 }
 
 /// Formats the ids of the operations with `x-idempotent` as elements of the client's list.

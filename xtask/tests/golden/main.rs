@@ -1,7 +1,7 @@
 //! The drift check: the checked-in files must be the files that the code generates. With
 //! `EXPECTORATE=overwrite`, which `cargo xtask generate` sets, the test overwrites them instead.
 //!
-//! The published document is generated from the code, and the client, its mocks and its commands
+//! A service prints its published document, and the client, its mocks and its commands are generated
 //! from the document. The values of `error` are inserted into a page and into the client, and
 //! the client gets a list of the idempotent operations.
 
@@ -11,8 +11,10 @@ mod errors;
 use std::fs;
 
 use anyhow::{Context, Result};
-use plant_store_api::document::{document, document_text};
-use xtask::checkout::{DOCUMENT, root};
+use openapiv3::OpenAPI;
+use xshell::cmd;
+use xtask::cargo::build;
+use xtask::checkout::{DOCUMENT, root, shell};
 
 /// A file that is generated and checked in.
 struct Generated {
@@ -31,13 +33,24 @@ fn checked_in_files_match_the_generated_files() {
 
 /// Generates all files.
 fn generated() -> Result<Vec<Generated>> {
-    let mut files = vec![Generated { path: DOCUMENT, text: document_text() }];
-    files.append(&mut client::client()?);
-    files.push(between_markers("server/WIRE.md", "errors", &errors::table())?);
-    files.push(between_markers("client/src/error_code.rs", "errors", &errors::rows())?);
-    let idempotent = errors::idempotent(&document());
+    let text = document_of("plant-store")?;
+    let document: OpenAPI = serde_json::from_str(&text)?;
+    let mut files = vec![Generated { path: DOCUMENT, text }];
+    files.append(&mut client::client(&document)?);
+    let rows = errors::rows(&document)?;
+    files.push(between_markers("server/WIRE.md", "errors", &errors::table(&rows))?);
+    files.push(between_markers("client/src/error_code.rs", "errors", &errors::variants(&rows)?)?);
+    let idempotent = errors::idempotent(&document);
     files.push(between_markers("client/src/idempotent.rs", "idempotent", &idempotent)?);
     Ok(files)
+}
+
+/// Builds a program of the workspace, and returns the document that it prints.
+fn document_of(program: &str) -> Result<String> {
+    let sh = shell()?;
+    let program = build("--bin", program)?;
+    let output = cmd!(sh, "{program} openapi").quiet().output()?;
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 /// Returns the content of a checked-in file with these lines between its two markers of this name.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::{Json, State};
 use axum::{Router, routing::post};
-use plant_store_api::types::{NewPlant, Plant};
+use plant_store_bench::types::{NewPlant, Plant};
 use plant_store_bench::{Store, announce};
 
 #[tokio::main]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dropshot::{
     ApiDescription, HttpError, HttpResponseOk, RequestContext, ServerBuilder, TypedBody, endpoint,
 };
-use plant_store_api::types::{NewPlant, Plant};
+use plant_store_bench::types::{NewPlant, Plant};
 use plant_store_bench::{Store, announce};
 use slog::{Discard, Logger, o};
 

@@ -1,0 +1,193 @@
+//! The admin listener: serves `/metrics`, `/live`, `/ready` and `/openapi.json` to operators and
+//! their tools. It is a second Dropshot server. The API server never serves these endpoints, and no
+//! published document describes them.
+//!
+//! The listener runs on a dedicated thread. A scrape does not wait for requests, and requests do
+//! not wait while the samples of a busy second are sorted into buckets.
+//!
+//! The metrics of requests and commits are registered once, with the value 0, and their handles are
+//! kept, so a create performs no lookup and no allocation. Without [`Admin`] the handles do nothing
+//! and cost one branch each.
+//!
+//! Everybody who can reach the address may read the metrics. Therefore a label must never contain
+//! data that a client sent, and no metric may count rows or tokens by their content. A histogram
+//! of seconds ends in `_seconds`, and a histogram of sizes ends in `_size`.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::bail;
+use dropshot::{
+    ApiDescription, Body, BuildError, ConfigDropshot, HandlerTaskMode, HttpError, RequestContext,
+    ServerBuilder, endpoint,
+};
+use http::header::CONTENT_TYPE;
+use http::{Response, StatusCode};
+use metrics::{describe_gauge, gauge};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use metrics_util::layers::{Layer, PrefixLayer};
+use parking_lot::RwLock;
+use slog::Logger;
+use tokio::runtime::Builder;
+use tokio::time::interval;
+
+use crate::document::document;
+use crate::service::Service;
+
+const READY: &str = "ready";
+const BUILD_INFO: &str = "build_info";
+
+/// How often samples are sorted into buckets. A busy second produces a megabyte of samples.
+const UPKEEP: Duration = Duration::from_secs(1);
+
+/// The bucket bounds: from the fsync of a fast disk to the default deadline of a body.
+const SECONDS: [f64; 16] = [
+    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5,
+    5.0, 10.0,
+];
+
+/// The bucket bounds: from a single create to the largest batch.
+const SIZES: [f64; 11] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0];
+
+/// The media type of Prometheus' text format, which includes its version
+/// (<https://prometheus.io/docs/instrumenting/exposition_formats/>). `/live` and `/ready` also
+/// answer in plain text.
+const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// A check whether the service accepts creates now. The error is for operators.
+pub type Readiness = Box<dyn Fn() -> anyhow::Result<()> + Send + Sync>;
+
+/// A running admin listener.
+pub struct Admin {
+    /// The address of the listener. If port 0 was requested, this contains the actual port.
+    pub address: SocketAddr,
+    state: Arc<State>,
+}
+
+/// The state that the endpoints share.
+struct State {
+    service: &'static Service,
+    exporter: PrometheusHandle,
+    /// The check behind `/ready`.
+    readiness: RwLock<Readiness>,
+}
+
+impl Admin {
+    /// Starts the listener, which runs until the process ends, and installs the metrics recorder.
+    /// Only metrics that are registered after this call are counted. There can be only one listener
+    /// per process. `log` receives Dropshot's own records.
+    pub fn start(service: &'static Service, address: SocketAddr, log: Logger) -> io::Result<Self> {
+        let exporter = install_recorder(service).map_err(io::Error::other)?;
+        let starting: Readiness = Box::new(|| bail!("the service is starting"));
+        let state = Arc::new(State { service, exporter, readiness: RwLock::new(starting) });
+        let config = ConfigDropshot {
+            bind_address: address,
+            default_handler_task_mode: HandlerTaskMode::CancelOnDisconnect,
+            ..ConfigDropshot::default()
+        };
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let server = {
+            let _context = runtime.enter();
+            let builder = ServerBuilder::new(description(), Arc::clone(&state), log);
+            builder.config(config).start().map_err(cause)?
+        };
+        let admin = Self { address: server.local_addr(), state: Arc::clone(&state) };
+        let serve = async move {
+            let _server = server;
+            sort_samples(&state.exporter).await
+        };
+        thread::Builder::new().name("admin".into()).spawn(move || runtime.block_on(serve))?;
+        Ok(admin)
+    }
+
+    /// Replaces the check behind `/ready`.
+    pub fn set_readiness(&self, readiness: Readiness) {
+        *self.state.readiness.write() = readiness;
+    }
+}
+
+/// Extracts the error of the operating system if the address cannot be bound.
+fn cause(error: BuildError) -> io::Error {
+    match error {
+        BuildError::BindError { error, .. } => error,
+        other => io::Error::other(other),
+    }
+}
+
+/// Installs the recorder of the process. It records all metrics that are registered from now on.
+///
+/// # Errors
+///
+/// Fails if a recorder is already installed.
+fn install_recorder(service: &Service) -> anyhow::Result<PrometheusHandle> {
+    let recorder = PrometheusBuilder::new()
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), &SECONDS)?
+        .set_buckets_for_metric(Matcher::Suffix("_size".into()), &SIZES)?
+        .build_recorder();
+    let exporter = recorder.handle();
+    // The layer joins prefix and name with a dot, which the exporter renders as an underscore.
+    metrics::set_global_recorder(PrefixLayer::new(service.metrics_prefix()).layer(recorder))?;
+    describe_gauge!(READY, "1 if the service accepts creates (/ready answers 200), else 0.");
+    describe_gauge!(BUILD_INFO, "Always 1. The labels are the release and commit of this server.");
+    let Service { version, commit, .. } = *service;
+    gauge!(BUILD_INFO, "version" => version, "commit" => commit).set(1);
+    Ok(exporter)
+}
+
+/// Sorts samples into buckets periodically. Never returns.
+async fn sort_samples(exporter: &PrometheusHandle) -> Infallible {
+    let mut ticks = interval(UPKEEP);
+    loop {
+        ticks.tick().await;
+        exporter.run_upkeep();
+    }
+}
+
+fn description() -> ApiDescription<Arc<State>> {
+    let mut api = ApiDescription::new();
+    api.register(live)
+        .and_then(|()| api.register(ready))
+        .and_then(|()| api.register(scrape))
+        .and_then(|()| api.register(openapi))
+        .expect("no two endpoints have the same path");
+    api
+}
+
+type Context = RequestContext<Arc<State>>;
+type Answer = Result<Response<Body>, HttpError>;
+
+#[endpoint { method = GET, path = "/live" }]
+async fn live(_: Context) -> Answer {
+    Ok(answer(StatusCode::OK, TEXT, "live\n"))
+}
+
+#[endpoint { method = GET, path = "/ready" }]
+async fn ready(context: Context) -> Answer {
+    Ok(match (context.context().readiness.read())() {
+        Ok(()) => answer(StatusCode::OK, TEXT, "ready\n"),
+        Err(reason) => answer(StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("{reason}\n")),
+    })
+}
+
+#[endpoint { method = GET, path = "/metrics" }]
+async fn scrape(context: Context) -> Answer {
+    let State { exporter, readiness, .. } = &**context.context();
+    gauge!(READY).set(u8::from((readiness.read())().is_ok()));
+    Ok(answer(StatusCode::OK, TEXT, exporter.render()))
+}
+
+/// Serves the published document of the contract, byte for byte.
+#[endpoint { method = GET, path = "/openapi.json" }]
+async fn openapi(context: Context) -> Answer {
+    let text = document(context.context().service);
+    Ok(answer(StatusCode::OK, "application/json", text))
+}
+
+fn answer(status: StatusCode, media_type: &str, body: impl Into<Body>) -> Response<Body> {
+    let answer = Response::builder().status(status).header(CONTENT_TYPE, media_type);
+    answer.body(body.into()).expect("the header is valid")
+}

@@ -1,0 +1,148 @@
+//! `check`: checks whether a store is sound, and reports its contents.
+
+use anyhow::{Error, Result, bail};
+use bytesize::ByteSize;
+use groundwork_store::{Checked, Incomplete, Reason, Sizes, StoreError, read_all};
+use serde_json::{Value, json};
+
+use crate::command::shared::{StoreArgs, error_message, print};
+use crate::service::Service;
+
+/// The maximum number of malformed rows that a fault lists.
+const MAX_LISTED: usize = 10;
+
+/// Check whether the store is sound, even while a server runs on it
+///
+/// Runs the integrity check of the database, and reads every row. The digest covers the ids and the
+/// {resources}; `copy` prints the same digest. The exit code is 0 if the store is sound, 1 if it is not,
+/// and 2 if it cannot be checked.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Print the result as a JSON object
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// The store cannot be checked.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct CannotCheck(String);
+
+/// The result of checking a store.
+struct Report {
+    /// `None` if the store cannot be checked.
+    sound: Option<bool>,
+    faults: Vec<String>,
+    /// `None` if the store could not be read to its end.
+    contents: Option<Summary>,
+}
+
+/// The contents of a store that was read to its end.
+struct Summary {
+    /// The digest of the ids and the texts of the rows. `copy` prints the same digest.
+    digest: String,
+    rows: u64,
+    sizes: Sizes,
+    tokens: usize,
+}
+
+/// Prints the report. Returns an error if the store is not sound or cannot be checked.
+pub fn run(service: &'static Service, args: &Args) -> Result<()> {
+    let resources = service.names.table;
+    let report = Report::of(service, &args.store);
+    if args.json {
+        print(&(serde_json::to_string_pretty(&report.json(resources))? + "\n"))?;
+    }
+    let url = &args.store.url;
+    let faults = report.faults.join("; ");
+    match (report.sound, report.contents) {
+        (Some(true), Some(_)) if args.json => Ok(()),
+        (Some(true), Some(contents)) => {
+            print(&format!("{url} is sound; {}\n", contents.line(resources)))
+        }
+        (None, _) => Err(CannotCheck(format!("{url} cannot be checked: {faults}")).into()),
+        _ => bail!("{url} is not sound: {faults}"),
+    }
+}
+
+impl Report {
+    /// Runs the integrity check of the database, and reads every row.
+    fn of(service: &'static Service, store: &StoreArgs) -> Self {
+        let mut faults = Vec::new();
+        let contents = read(service, store, &mut faults);
+        let sound = match &contents {
+            Ok(_) => Some(faults.is_empty()),
+            Err(error) => (!faults.is_empty() || is_damage(error)).then_some(false),
+        };
+        // The faults found so far explain why the rest cannot be read.
+        if let Err(error) = &contents
+            && faults.is_empty()
+        {
+            faults.push(error_message(service, error));
+        }
+        Self { sound, faults, contents: contents.ok() }
+    }
+
+    /// Returns the report as a JSON object. It lacks what is not known.
+    fn json(&self, resources: &str) -> Value {
+        let mut report = json!({ "sound": self.sound, "faults": self.faults });
+        if let Some(Summary { digest, rows, sizes, tokens }) = &self.contents {
+            report["digest"] = json!(digest);
+            report[resources] = json!(rows);
+            report["tokens"] = json!(tokens);
+            for (name, bytes) in [("store_bytes", sizes.store), ("wal_bytes", sizes.wal)] {
+                if let Some(bytes) = bytes {
+                    report[name] = json!(bytes);
+                }
+            }
+        }
+        report
+    }
+}
+
+fn is_damage(error: &Error) -> bool {
+    let reason = error.downcast_ref().map(StoreError::reason);
+    reason == Some(Reason::Damaged) || error.is::<Incomplete>()
+}
+
+/// Reads the store. Adds the faults to `faults`, even if reading fails later.
+fn read(service: &'static Service, args: &StoreArgs, faults: &mut Vec<String>) -> Result<Summary> {
+    let store = args.open_to_read(&service.names)?;
+    let Checked { faults: found, sizes } = store.check()?;
+    faults.extend(found);
+    let mut malformed = Vec::new();
+    let contents = read_all(&*store, |page| {
+        let rows = page.iter().filter(|row| !(service.is_resource)(&row.json));
+        malformed.extend(rows.map(|row| row.id));
+        Ok(())
+    })?;
+    if !malformed.is_empty() {
+        let count = malformed.len();
+        let listed = &malformed[..count.min(MAX_LISTED)];
+        let resource = service.resource;
+        faults.push(format!(
+            "rows that are not a {resource}: {count}, for example the ids {listed:?}"
+        ));
+    }
+    let digest = contents.digest();
+    Ok(Summary { digest, rows: contents.rows, sizes, tokens: store.tokens()?.len() })
+}
+
+impl Summary {
+    fn line(&self, resources: &str) -> String {
+        let size_of = |name, bytes: Option<u64>| {
+            bytes.map(|bytes| format!(", {name}: {}", ByteSize(bytes))).unwrap_or_default()
+        };
+        format!(
+            "{resources}: {}, tokens: {}{}{}, digest: {}",
+            self.rows,
+            self.tokens,
+            size_of("size", self.sizes.store),
+            size_of("WAL", self.sizes.wal),
+            self.digest
+        )
+    }
+}

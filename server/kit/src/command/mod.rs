@@ -1,0 +1,120 @@
+//! The command line. Each command has a file or a folder with its arguments and its implementation.
+//! `openapi` takes only a line and is implemented below.
+//!
+//! The texts of the commands contain `{program}`, `{resource}` and `{resources}`, and the variables
+//! of the flags have no prefix. [`names::insert`] replaces them, once for all commands.
+
+mod check;
+mod copy;
+mod export;
+mod names;
+mod serve;
+mod shared;
+mod token;
+
+use std::env;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use groundwork_store::FilesGone;
+use nix::sys::prctl::set_thp_disable;
+use nix::sys::signal::{SigSet, Signal};
+
+use crate::command::check::CannotCheck;
+use crate::command::shared::{
+    StoreArgs, error_message, exit_on_signals_as_pid_1, print, redact_secrets,
+};
+use crate::document::document;
+use crate::service::Service;
+
+/// Runs the program of a service: parses the command line, runs the command, and reports a failure
+/// as one line on stderr.
+///
+/// The exit code is 0 for success, 1 for a failure, 2 for a command line that cannot be parsed or a
+/// store that `check` cannot check, and 3 if a server must not be restarted yet.
+#[must_use]
+pub fn main(service: &'static Service) -> ExitCode {
+    // Disable transparent huge pages (prctl(2), PR_SET_THP_DISABLE). A huge page is resident as a
+    // whole even if little of it is used: 1,000 busy connections would take 30 MB more memory, and
+    // no less CPU time per create.
+    let _ = set_thp_disable(true);
+    // Threads inherit the signal mask. With SIGXFSZ blocked, a write past the file size limit fails
+    // with EFBIG instead of killing the process.
+    let _ = SigSet::from(Signal::SIGXFSZ).thread_block();
+    match Cli::read(service).run(service) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let message = error_message(service, &error);
+            // stderr may be closed. The exit code reports the failure too.
+            let _ = writeln!(io::stderr(), "{}: {message}", service.names.program);
+            ExitCode::from(match error {
+                error if error.is::<CannotCheck>() => 2,
+                error if error.is::<FilesGone>() => 3,
+                _ => 1,
+            })
+        }
+    }
+}
+
+/// Returns the command line of a service, for tools that describe it.
+#[must_use]
+pub fn command_line(service: &Service) -> clap::Command {
+    let command = Cli::command().name(service.names.program).about(service.about);
+    names::insert(service, command.version(service.release()))
+}
+
+#[derive(Debug, Parser)]
+#[command(arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Serve(Box<serve::Args>),
+    #[command(subcommand)]
+    Token(token::Command),
+    /// Write all {resources} to standard output as JSON Lines, ordered by id
+    ///
+    /// The output contains every {resource} that is in the store when the command starts. It may or
+    /// may not contain {resources} that are created while the command runs.
+    Export(StoreArgs),
+    Copy(copy::Args),
+    Check(check::Args),
+    /// Print the OpenAPI document of this release
+    ///
+    /// The output equals the published document byte for byte, so that you can compare a deployed
+    /// service with it.
+    Openapi,
+}
+
+impl Cli {
+    /// Parses the command line. Exits the process if it cannot be parsed or asks for help.
+    fn read(service: &Service) -> Self {
+        let mut command = names::ignore_empty_variables(command_line(service));
+        let matches = command.try_get_matches_from_mut(env::args_os());
+        let parsed = matches.and_then(|matches| {
+            Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+        });
+        parsed.unwrap_or_else(|error| redact_secrets(service, error).exit())
+    }
+
+    /// Runs the command. Errors are for the person who typed the command.
+    fn run(self, service: &'static Service) -> Result<()> {
+        // `serve` handles signals itself.
+        if !matches!(self.command, Command::Serve(_)) {
+            exit_on_signals_as_pid_1().context("cannot handle signals")?;
+        }
+        match self.command {
+            Command::Serve(args) => serve::run(service, &args),
+            Command::Token(command) => token::run(service, command),
+            Command::Export(store) => export::run(service, &store),
+            Command::Copy(args) => copy::run(service, &args),
+            Command::Check(args) => check::run(service, &args),
+            Command::Openapi => print(&document(service)),
+        }
+    }
+}

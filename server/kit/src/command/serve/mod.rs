@@ -1,0 +1,351 @@
+//! `serve`: the life of a server process, from its flags to its exit.
+//!
+//! Nothing here handles a request. That is the task of [`crate::http`].
+//!
+//! # Threads
+//!
+//! `--http-threads` threads serve HTTP. One thread commits, one reads the tokens, one writes the
+//! log, and one runs the admin listener if `--metrics` is set. Tokio starts further threads for
+//! blocking work on a disk or a database, such as the inspection of the store once a second.
+//!
+//! The main thread starts the server, and until it has read the tokens, a signal ends the process.
+//! From then on the HTTP threads also wait for signals, so they must never open a file or a store:
+//! while a disk does not respond, they would miss signals.
+
+mod args;
+mod tls;
+
+use std::env;
+use std::io::{self, ErrorKind, IsTerminal};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::num::NonZeroUsize;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{self as unix, UnixDatagram};
+use std::sync::Arc;
+use std::thread::{self, available_parallelism};
+use std::time::Duration;
+
+use anyhow::{Context, Error, Result, anyhow, bail};
+use groundwork_store::token::TokenName;
+use groundwork_store::{
+    self as store, Closed, Engine, IfMissing, LAYOUT, Served, StoreError, WriterEnd,
+};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use slog::{Logger, error, info, warn};
+use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::timeout;
+
+use crate::admin::Admin;
+use crate::command::serve::args::{FirstToken, unknown_variables};
+use crate::command::serve::tls::reload_at_hangup;
+use crate::command::shared::{StoreArgs, print};
+use crate::http::limits::Limits;
+use crate::http::{Context as Shared, Server, State, start_server};
+use crate::log::{Log, LogFormat};
+use crate::service::{Example, Service};
+use crate::token;
+
+pub use crate::command::serve::args::Args;
+
+/// The pause between two attempts to reach a database.
+const RETRY_PAUSE: Duration = Duration::from_secs(1);
+
+/// The maximum number of threads if `--http-threads` is not set. Larger numbers were not measured.
+const MAX_DEFAULT_THREADS: usize = 4;
+
+/// How long a shutdown waits for the last commits and for closing the store.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long the process waits for blocking threads before it exits.
+const THREADS_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The writer ended without being told to, for example because of a panic.
+#[derive(Debug, thiserror::Error)]
+#[error("the writer died")]
+struct WriterDied;
+
+/// Serves until a signal arrives, the store is lost or the writer dies.
+pub fn run(service: &'static Service, args: &Args) -> Result<()> {
+    let default = if io::stderr().is_terminal() { LogFormat::Text } else { LogFormat::Json };
+    let log = Log::start(args.log_format.unwrap_or(default), args.log_level)
+        .context("cannot start the log")?;
+    warn_of_flags(service, args, &log.logger);
+    let admin = args.metrics.map(|address| start_admin(service, address, &log)).transpose()?;
+    // Before the store is created, so that an address in use leaves no new store behind.
+    drop(TcpListener::bind(args.listen).map_err(bind_error("listen", "--listen", args.listen))?);
+    let tls = args.tls.as_ref().map(|files| files.load(&log.logger)).transpose()?;
+    let Served { store, is_new } = open_store(service, args, &log.logger)?;
+
+    let open_files = raise_open_files()?;
+    let runtime = http_runtime(args.http_threads).context("cannot start the runtime")?;
+    let entered = runtime.enter();
+    let (state, writer_end) = State::start(service, store, args.limits.clone(), &log.logger)
+        .context("cannot start the threads of the service")?;
+    let state = Arc::new(state);
+    let server = start_server(args.listen, tls, Arc::clone(&state), log.dropshot.clone())
+        .with_context(|| format!("cannot listen on {}", args.listen))?;
+    if let Some(admin) = &admin {
+        // Clone only these parts of the state. With the whole state, the admin listener would keep
+        // the store open until the process exits.
+        let (tokens, commits) = (Arc::clone(&state.tokens), state.commits.clone());
+        admin.set_readiness(Box::new(move || {
+            tokens.readiness()?;
+            Ok(commits.readiness()?)
+        }));
+    }
+    // After the steps that may fail, because a start that fails must not print a token.
+    let url = url(args, server.local_addr());
+    if is_new && args.first_token == FirstToken::Print {
+        issue_first_token(service, args, server.local_addr(), &*state.store)?;
+    }
+    let program = service.names.program;
+    if state.tokens.read(&*state.store)? == 0 {
+        let log = &log.logger;
+        warn!(log, "the store has no token: create one with `{program} token create NAME`");
+    }
+    let signals = Signals::register().context("cannot handle signals")?;
+    print_address(program, url, log.logger.clone());
+    info!(log.logger, "listening"; "address" => %server.local_addr(), "version" => service.release(),
+        "store" => %args.store.url.absolute(), "is_new" => is_new, "layout" => LAYOUT);
+    let Limits { max_body, max_creates, body_timeout, store_timeout } = &args.limits;
+    info!(log.logger, "limits";
+        "open_files" => open_files,
+        "max_creates" => max_creates.get(),
+        "max_body" => max_body.as_u64(),
+        "body_timeout" => %body_timeout,
+        "store_timeout" => %store_timeout,
+        "shutdown_timeout" => %args.shutdown_timeout);
+    let _ = notify_supervisor("READY=1");
+
+    let serving = serve(args, server, state, writer_end, signals, admin, &log.logger);
+    let result = runtime.block_on(serving);
+    drop(entered);
+    // Blocking threads may still use the store. If one of them waits for a disk that does not
+    // respond, the process exits without it.
+    runtime.shutdown_timeout(THREADS_TIMEOUT);
+    result
+}
+
+/// Logs warnings about flags and variables that are valid, but may be a mistake.
+fn warn_of_flags(service: &Service, args: &Args, log: &Logger) {
+    if args.tls.is_none() && !args.listen.ip().is_loopback() {
+        warn!(log, "without --tls-cert, tokens travel in plain text: put a proxy that terminates \
+            TLS in front, on a network that you trust"; "address" => args.listen);
+    }
+    let unknown = unknown_variables(service);
+    if !unknown.is_empty() {
+        warn!(log, "unknown environment variables are ignored"; "variables" => unknown.join(", "));
+    }
+}
+
+fn start_admin(service: &'static Service, address: SocketAddr, log: &Log) -> Result<Admin> {
+    let started = Admin::start(service, address, log.dropshot.clone());
+    let admin = started.map_err(bind_error("serve metrics", "--metrics", address))?;
+    info!(log.logger, "serving metrics"; "address" => %admin.address);
+    Ok(admin)
+}
+
+/// Explains why the address of `flag` cannot be bound. A permission error can only mean a low port
+/// (ip(7), `ip_unprivileged_port_start`).
+fn bind_error(doing: &str, flag: &str, address: SocketAddr) -> impl Fn(io::Error) -> Error {
+    move |cause| {
+        let advice = match cause.kind() {
+            ErrorKind::PermissionDenied => {
+                ": low ports need root or CAP_NET_BIND_SERVICE; use a port from 1024 up".to_owned()
+            }
+            ErrorKind::AddrInUse => {
+                format!(": stop the program that listens there, or set another address with {flag}")
+            }
+            _ => String::new(),
+        };
+        anyhow!("cannot {doing} on {address}: {cause}{advice}")
+    }
+}
+
+/// Opens the store. Retries every second while a database cannot be reached, and logs one warning.
+fn open_store(
+    service: &'static Service,
+    args: &Args,
+    log: &Logger,
+) -> Result<Served<Arc<dyn Engine>>, StoreError> {
+    let StoreArgs { url, ca } = &args.store;
+    let if_missing = if args.no_create { IfMissing::Fail } else { IfMissing::Create };
+    let mut has_warned = false;
+    loop {
+        match store::open_to_serve(&service.names, url, ca.as_deref(), if_missing) {
+            Err(StoreError::Unreachable { cause, .. }) if !has_warned => {
+                warn!(log, "waiting for the database: the server listens once it can be reached";
+                    "cause" => %cause);
+                has_warned = true;
+            }
+            Err(StoreError::Unreachable { .. }) => {}
+            result => return result,
+        }
+        thread::sleep(RETRY_PAUSE);
+    }
+}
+
+/// Raises the soft limit on open files to the hard limit, because each connection takes a file.
+/// Returns the limit.
+fn raise_open_files() -> Result<u64> {
+    let (_, open_files) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    setrlimit(Resource::RLIMIT_NOFILE, open_files, open_files)
+        .context("cannot raise the soft limit on open files to the hard limit")?;
+    Ok(open_files)
+}
+
+/// Creates a runtime with `threads` threads, by default half as many as there are cores. A runtime
+/// with one thread saves the system calls that wake other threads.
+fn http_runtime(threads: Option<u16>) -> io::Result<Runtime> {
+    let cores = available_parallelism().map_or(1, NonZeroUsize::get);
+    let count = threads.map_or((cores / 2).clamp(1, MAX_DEFAULT_THREADS), usize::from);
+    if count == 1 {
+        return Builder::new_current_thread().enable_all().build();
+    }
+    Builder::new_multi_thread().worker_threads(count).enable_all().build()
+}
+
+/// Prints the first token of a new store, as part of a command that uses it, and then stores it.
+/// In this order, a token that could not be printed is never accepted.
+fn issue_first_token(
+    service: &Service,
+    args: &Args,
+    mut address: SocketAddr,
+    store: &dyn Engine,
+) -> Result<()> {
+    // An address to which a client on this machine can connect.
+    match address.ip() {
+        IpAddr::V4(Ipv4Addr::UNSPECIFIED) => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(Ipv6Addr::UNSPECIFIED) => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        _ => {}
+    }
+    let program = service.names.program;
+    let Example { path, body, .. } = service.example;
+    let first = token::issue(service.token_prefix, TokenName::first(), None);
+    print(&format!(
+        "curl {}{path} -H 'Authorization: Bearer {}' -H 'Content-Type: application/json' -d '{}'\n",
+        url(args, address),
+        first.token.reveal(),
+        body(),
+    ))
+    .with_context(|| {
+        format!(
+            "the first token could not be printed, so it was not stored (create a token with \
+             `{program} token create NAME`)"
+        )
+    })?;
+    store.add_token(&first.stored).with_context(|| {
+        format!(
+            "the first token was printed, but could not be stored (`{program} token list` shows \
+             whether it is accepted)"
+        )
+    })
+}
+
+fn url(args: &Args, address: SocketAddr) -> String {
+    let scheme = if args.tls.is_some() { "https" } else { "http" };
+    format!("{scheme}://{address}")
+}
+
+/// Prints where the server listens, on another thread, because stdout may be a full pipe that
+/// nobody reads. A failure is only a warning, because the service works without this line.
+fn print_address(program: &'static str, url: String, log: Logger) {
+    let printing = move || {
+        if let Err(cause) = print(&format!("{program} listening on {url}\n")) {
+            warn!(log, "the address could not be printed"; "cause" => format!("{cause:#}"));
+        }
+    };
+    let _ = thread::Builder::new().name("stdout".into()).spawn(printing);
+}
+
+/// Notifies the supervisor, such as systemd (sd_notify(3)), if there is one. Callers ignore errors,
+/// because the supervisor also watches the process.
+fn notify_supervisor(state: &str) -> io::Result<()> {
+    let Some(socket) = env::var_os("NOTIFY_SOCKET") else { return Ok(()) };
+    let address = match socket.as_bytes().strip_prefix(b"@") {
+        // An address in the abstract namespace (unix(7)).
+        Some(name) => unix::SocketAddr::from_abstract_name(name)?,
+        None => unix::SocketAddr::from_pathname(&socket)?,
+    };
+    UnixDatagram::unbound()?.send_to_addr(state.as_bytes(), &address).map(drop)
+}
+
+/// The signals that the server handles. Once they are registered, none of them ends the process.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    /// Reloads the TLS files.
+    hangup: Signal,
+}
+
+impl Signals {
+    fn register() -> io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+}
+
+/// Serves until a signal arrives, the store is lost or the writer dies. Then answers the requests in
+/// flight within the grace period (`--shutdown-timeout`), and closes the store. If the service ended
+/// with an error, the store is left as after a crash.
+async fn serve(
+    args: &Args,
+    server: Server,
+    state: Shared,
+    mut writer_end: WriterEnd,
+    mut signals: Signals,
+    admin: Option<Admin>,
+    log: &Logger,
+) -> Result<()> {
+    let State { store, commits, tokens, .. } = &*state;
+    let ended = tokio::select! {
+        _ = signals.terminate.recv() => Ok(()),
+        _ = signals.interrupt.recv() => Ok(()),
+        lost = store::inspect_each_second(Arc::clone(store), commits, log.clone()) => Err(lost),
+        never = tokens.warn_of_faults(log) => match never {},
+        end = &mut writer_end => end.unwrap_or_else(|_| Err(WriterDied.into())).map(drop),
+        never = reload_at_hangup(&server, args.tls.as_ref(), &mut signals.hangup, log) => {
+            match never {}
+        }
+    };
+    info!(log, "stopping");
+    let _ = notify_supervisor("STOPPING=1");
+    if let Some(admin) = admin {
+        admin.set_readiness(Box::new(|| bail!("the service is stopping")));
+    }
+    // Dropshot also waits for clients that have sent half of a head or do not read an answer.
+    if timeout(*args.shutdown_timeout, server.close()).await.is_err() {
+        warn!(log, "the grace period is over: some requests are left unfinished");
+    }
+    tokens.end();
+    if let Err(cause) = ended {
+        info!(log, "stopped");
+        return Err(cause);
+    }
+    commits.end();
+    let Ok(end) = timeout(CLOSE_TIMEOUT, writer_end).await else {
+        warn!(log, "the store could not be closed in time: the next start recovers it");
+        return Ok(());
+    };
+    match end.unwrap_or_else(|_| Err(WriterDied.into())) {
+        Ok(Closed::WalLeft { bytes }) => {
+            warn!(log, "stopped; the WAL stays, because another program reads the store: the next \
+                start checkpoints it, which takes longer (to find the program, run `fuser -v` on \
+                the -wal file)"; "wal_bytes" => bytes);
+            Ok(())
+        }
+        Ok(_) => {
+            info!(log, "stopped");
+            Ok(())
+        }
+        Err(cause) => {
+            error!(log, "stopped with an error"; "cause" => format!("{cause:#}"));
+            Err(cause)
+        }
+    }
+}

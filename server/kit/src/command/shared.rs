@@ -1,0 +1,130 @@
+//! What several commands use: the flags that name a store, messages for the person who typed the
+//! command, and writing to stdout. Nothing here knows about a particular command.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::{process, thread};
+
+use anyhow::{Context, Error, Result};
+use clap::error::ContextKind::{InvalidArg, InvalidSubcommand, InvalidValue};
+use clap::error::ContextValue;
+use groundwork_store::{
+    self as store, Engine, Incomplete, Interrupted, Names, Reason, StoreError, StoreUrl,
+};
+use nix::sys::signal::{SigSet, Signal};
+
+use crate::service::Service;
+
+/// The store to work on.
+#[derive(clap::Args, Clone, Debug)]
+pub struct StoreArgs {
+    /// URL of the store: `sqlite:PATH` or `postgres://USER@HOST:PORT/DATABASE`
+    #[arg(
+        long = "store",
+        value_name = "URL",
+        env = "STORE",
+        // The URL may contain a password.
+        hide_env_values = true,
+        default_value = "sqlite:{program}.db"
+    )]
+    pub url: StoreUrl,
+
+    /// PEM file with the authority that signed the certificate of the PostgreSQL server [default:
+    /// the authorities that this machine trusts]
+    #[arg(long = "store-ca", value_name = "FILE", env = "STORE_CA")]
+    pub ca: Option<PathBuf>,
+}
+
+impl StoreArgs {
+    /// Opens an existing store to read it.
+    pub fn open_to_read(&self, names: &'static Names) -> Result<Box<dyn Engine>, StoreError> {
+        store::open_to_read(names, &self.url, self.ca.as_deref())
+    }
+
+    /// Opens an existing store to change its tokens.
+    pub fn open_to_change(&self, names: &'static Names) -> Result<Box<dyn Engine>, StoreError> {
+        store::open_to_change(names, &self.url, self.ca.as_deref())
+    }
+}
+
+/// Writes to stdout and flushes it. The error mentions stdout.
+pub fn print(text: &str) -> Result<()> {
+    let mut stdout = io::stdout().lock();
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    written.context("cannot write to standard output")
+}
+
+/// Redacts values that may be secrets: a URL with a password, or a token.
+pub fn redact_secrets(service: &Service, mut error: clap::Error) -> clap::Error {
+    let flag = error.get(InvalidArg).map(ToString::to_string).unwrap_or_default();
+    for kind in [InvalidValue, InvalidArg, InvalidSubcommand] {
+        let is_secret = |value: &ContextValue| {
+            let is_url = kind == InvalidValue && flag.contains("URL>");
+            is_url || value.to_string().contains(service.token_prefix)
+        };
+        if error.get(kind).is_some_and(is_secret) {
+            error.insert(kind, ContextValue::String("…".into()));
+        }
+    }
+    error
+}
+
+/// Formats the error with its causes, followed by advice on what to do. The errors of the store
+/// describe what is wrong, but do not know any flags, commands or pages.
+pub fn error_message(service: &Service, error: &Error) -> String {
+    let advice = match error.downcast_ref() {
+        _ if error.is::<Incomplete>() => INCOMPLETE,
+        _ if error.is::<Interrupted>() => {
+            ". To complete it, run the same command with --add: it adds what is missing"
+        }
+        Some(error) => advice(error),
+        None => "",
+    };
+    format!("{error:#}{}", service.fill_in(advice))
+}
+
+const INCOMPLETE: &str =
+    ". The store is damaged and {resources} are missing: run `{program} check` for details";
+
+/// The flag is only an example, because not every command has `--store`.
+const MISSING: &str =
+    ": name an existing store, for example with `--store sqlite:/folder/{program}.db`";
+
+const DAMAGED: &str = ". Restore a backup of a damaged store, or recover what can still be read with \
+    `sqlite3 FILE .recover`: see RESTORE.md";
+
+/// Returns what to do about an error of the store.
+fn advice(error: &StoreError) -> &'static str {
+    match error {
+        StoreError::Missing(_) => MISSING,
+        StoreError::CopyUnfinished(_) => ": run the same `{program} copy` again, with --add",
+        StoreError::HasRows(_) => {
+            ": to add {resources} to it, or to complete an interrupted copy, run the same command \
+             with --add"
+        }
+        StoreError::HasTokens { .. } => ": to copy the {resources} alone, pass `--tokens none`",
+        StoreError::NotAStore(_) | StoreError::Failed { reason: Reason::Damaged, .. } => DAMAGED,
+        StoreError::Failed { reason: Reason::Full, .. } => ": free space on the disk",
+        StoreError::Failed { reason: Reason::Untrusted, .. } => {
+            ": pass the certificate of its authority with --store-ca FILE"
+        }
+        _ => "",
+    }
+}
+
+/// Makes SIGINT and SIGTERM end the process if its process id is 1. The kernel has no default
+/// action for signals to that process (pid_namespaces(7)).
+pub fn exit_on_signals_as_pid_1() -> io::Result<()> {
+    if process::id() != 1 {
+        return Ok(());
+    }
+    let signals = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM]);
+    signals.thread_block()?;
+    let wait = move || {
+        if let Ok(signal) = signals.wait() {
+            // The exit code that a shell reports for a process that was killed by a signal.
+            process::exit(128 + signal as i32);
+        }
+    };
+    thread::Builder::new().name("signals".into()).spawn(wait).map(drop)
+}

@@ -1,0 +1,320 @@
+//! The steps that operations have in common, from the head of a request to its answer.
+//!
+//! An operation is a function that takes an [`AcceptedRequest`], whose token is accepted, and
+//! returns an answer or a [`Refusal`]. [`respond`] is the only code that turns the result into an
+//! answer, an access record and metrics.
+//!
+//! Before a permit is held, nothing may wait for a byte of the body, because waiting makes hyper
+//! send `100 Continue`. Only the digest of the token may leave this module, never any other part of
+//! the `Authorization` header.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use dropshot::{Body, RequestContext, SharedExtractor, TypedBody};
+use groundwork_store::token::TokenDigest;
+use groundwork_store::{Guard, Outcome, Row};
+use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderValue};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use tokio::task::{spawn_blocking, yield_now};
+use tokio::time::timeout;
+
+use crate::error::{Error, ErrorCode, Refusal};
+use crate::http::access_log::AccessRecord;
+use crate::http::tokens::KnownToken;
+use crate::http::typed::{Answer, Content, JsonText, UnreadRequest};
+use crate::http::{Context, State, body};
+use crate::token::Token;
+
+/// A request whose token is accepted. Its methods are the steps of an operation.
+pub struct AcceptedRequest<E> {
+    state: Context,
+    /// The header fields. Empty once a permit is held.
+    headers: HeaderMap,
+    /// `None` once the body is being read.
+    body: Option<Body>,
+    /// What the parameters are extracted from. `None` once a permit is held.
+    source: Option<RequestContext<Context>>,
+    extractor: PhantomData<fn() -> E>,
+    token: Arc<KnownToken>,
+    /// Bounds the memory of requests. Held from before the body or the store is read until the whole
+    /// answer has been written to the socket.
+    permit: Option<Guard>,
+    record: AccessRecord,
+}
+
+/// Runs an operation if the token of the request is accepted, and answers, counts and logs the
+/// request.
+///
+/// The result is never an `Err`: a refusal is returned as an [`Answer`], because it needs headers.
+// Not an `async fn`, because its future would hold the parameters, and with them the whole head,
+// until the answer.
+pub fn respond<E, T: Content>(
+    mut context: RequestContext<Context>,
+    request: UnreadRequest<E>,
+    operation: impl AsyncFnOnce(&mut AcceptedRequest<E>) -> Result<Answer<T>, Refusal>,
+) -> impl Future<Output = Result<Answer<T>, Error>> {
+    let state = Arc::clone(context.context());
+    let mut record = AccessRecord::new(Arc::clone(&state.access_log), &mut context);
+    async move {
+        let UnreadRequest { headers, body, extractor } = request;
+        let (result, mut record) = match accepted_token(&state, &headers, &mut record) {
+            Ok(token) => {
+                let mut request = AcceptedRequest {
+                    state: Arc::clone(&state),
+                    headers,
+                    body: Some(body),
+                    source: Some(context),
+                    extractor,
+                    token,
+                    permit: None,
+                    record,
+                };
+                let result = operation(&mut request).await;
+                (result, request.record)
+            }
+            Err(refusal) => {
+                drop(body);
+                (Err(refusal), record)
+            }
+        };
+        let answer = match result {
+            Ok(answer) => answer,
+            Err(refusal) => {
+                // Without this, hyper answers up to 16 pipelined requests of one connection before
+                // it serves the others. In the meantime, hyper drops what arrived of an unread body
+                // with the head, or else closes the connection after the answer and says so
+                // (RFC 9112, section 9.6).
+                yield_now().await;
+                let answer = refuse(state.service.names.program, &refusal);
+                record.refusal = Some(refusal);
+                answer
+            }
+        };
+        record.status = Some(answer.status());
+        Ok(answer)
+    }
+}
+
+/// Returns the token of the request if it is accepted.
+///
+/// # Errors
+///
+/// `error` 401, or 503 if the tokens are unavailable.
+fn accepted_token(
+    state: &State,
+    headers: &HeaderMap,
+    record: &mut AccessRecord,
+) -> Result<Arc<KnownToken>, Refusal> {
+    let digest = credentials(state.service.token_prefix, headers)?;
+    let token = state.tokens.find(&digest)?;
+    record.token = Some(Arc::clone(&token));
+    token.check_expiry()?;
+    Ok(token)
+}
+
+fn refuse<T: Content>(realm: &str, refusal: &Refusal) -> Answer<T> {
+    let mut answer = Answer::refusal(refusal.code, refusal.message.to_string());
+    if refusal.code == ErrorCode::UNAUTHORIZED {
+        let error = if refusal.lacks_token { "" } else { r#", error="invalid_token""# };
+        let challenge = format!(r#"Bearer realm="{realm}"{error}"#);
+        let challenge = challenge.try_into().expect("the realm is ASCII");
+        answer.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+    }
+    answer
+}
+
+impl<E> AcceptedRequest<E> {
+    /// Reads the row with this id, within `--store-timeout`. Acquires a permit first.
+    ///
+    /// # Errors
+    ///
+    /// `error` 500 or 503.
+    pub async fn stored<T>(&mut self, id: i64) -> Result<Option<JsonText<T>>, Refusal>
+    where
+        T: DeserializeOwned,
+    {
+        self.permit()?;
+        let State { service, store, reading, limits, .. } = &*self.state;
+        let read = async {
+            let turn = Arc::clone(reading).lock_owned().await;
+            let store = Arc::clone(store);
+            spawn_blocking(move || {
+                let _turn = turn;
+                // The page after the id before this one begins with this row, if there is one.
+                store.page(id.checked_sub(1), 1)
+            })
+            .await
+        };
+        let too_late = |_| Refusal::store_unavailable("the row was not read in time".into());
+        let read = timeout(*limits.store_timeout, read).await.map_err(too_late)?;
+        let page = read.map_err(|panic| Refusal::fault(panic.to_string()))??;
+        let Some(row) = page.into_iter().find(|row| row.id == id) else { return Ok(None) };
+        // A message of serde could repeat a value of the row.
+        let unreadable = || {
+            let (program, resource) = (service.names.program, service.resource);
+            Refusal::fault(format!("the row {id} is not a {resource}: run `{program} check`"))
+        };
+        JsonText::stored(row.json).ok_or_else(unreadable).map(Some)
+    }
+
+    /// Commits a resource under this id, and answers with it once it is durable. The same id with
+    /// the same resource is answered in the same way again.
+    ///
+    /// This future may be dropped at any point: a queued create is committed whether or not the
+    /// client still waits for the answer.
+    ///
+    /// # Errors
+    ///
+    /// `error` 409, 500 or 503.
+    pub async fn commit<T: Content>(
+        &mut self,
+        id: i64,
+        resource: &T,
+    ) -> Result<Answer<T>, Refusal> {
+        let permit = self.permit()?;
+        let text = JsonText::new(resource);
+        let row = Row { id, json: text.share() };
+        match self.state.commits.create(row, permit).await? {
+            Outcome::Created | Outcome::Repeated => self.answer(text),
+            Outcome::Conflict => {
+                let resource = self.state.service.resource;
+                let message =
+                    format!("{resource} {id} already exists and is different: choose another id");
+                Err(Refusal::new(ErrorCode::CONFLICT, message))
+            }
+        }
+    }
+
+    /// Answers with this text. Acquires a permit, unless a step before has done so.
+    ///
+    /// # Errors
+    ///
+    /// `error` 503.
+    pub fn answer<T: Content>(&mut self, text: JsonText<T>) -> Result<Answer<T>, Refusal> {
+        let permit = self.permit()?;
+        self.permit = None;
+        Ok(Answer::ok(text, permit))
+    }
+
+    /// Acquires a permit, or returns the one that a step before has acquired.
+    fn permit(&mut self) -> Result<Guard, Refusal> {
+        if let Some(permit) = &self.permit {
+            return Ok(Arc::clone(permit));
+        }
+        let permit: Guard = Arc::new(self.state.permits.acquire(&self.token.permits)?);
+        self.permit = Some(Arc::clone(&permit));
+        // Free the head, which may have 400 KiB, because the rest of the request may take long.
+        self.headers = HeaderMap::new();
+        self.source = None;
+        Ok(permit)
+    }
+
+    /// Checks that the body is plain `application/json`: a single media type (RFC 9110, section
+    /// 8.3), compared case-insensitively, and no content coding (section 8.4). Parameters are
+    /// ignored, because RFC 8259 defines none for `application/json`.
+    fn require_json(&self) -> Result<(), Refusal> {
+        let media_type = single_value(&self.headers, &CONTENT_TYPE);
+        let essence = media_type.and_then(|value| value.as_bytes().split(|b| *b == b';').next());
+        if !essence.unwrap_or_default().trim_ascii().eq_ignore_ascii_case(b"application/json") {
+            return Err(Refusal::of(ErrorCode::UNSUPPORTED_MEDIA_TYPE));
+        }
+        if self.headers.contains_key(CONTENT_ENCODING) {
+            let message = "the body must be sent without a `Content-Encoding`";
+            return Err(Refusal::new(ErrorCode::UNSUPPORTED_MEDIA_TYPE, message));
+        }
+        Ok(())
+    }
+}
+
+impl<E: SharedExtractor> AcceptedRequest<E> {
+    /// Extracts the parameters of the path or of the query. This is the first step of an operation
+    /// that has parameters.
+    ///
+    /// # Errors
+    ///
+    /// `error` 400.
+    ///
+    /// # Panics
+    ///
+    /// Panics after a step that acquires a permit, because the head has been freed then.
+    pub async fn parameters(&mut self) -> Result<E, Refusal> {
+        let source = self.source.as_ref().expect("the parameters are the first step");
+        let extracted = E::from_request(source).await;
+        extracted.map_err(|error| Refusal::new(ErrorCode::BAD_REQUEST, error.external_message))
+    }
+}
+
+impl<T> AcceptedRequest<TypedBody<T>>
+where
+    T: DeserializeOwned + JsonSchema + Send + Sync + 'static,
+{
+    /// Receives and parses the body, within the limits: checks the media type, acquires a permit,
+    /// and only then reads the first byte. Checks the token again at the end, because it may have
+    /// been revoked since. This is the first step of an operation that has a body.
+    ///
+    /// # Errors
+    ///
+    /// `error` 400, 401, 408, 413, 415 or 503.
+    ///
+    /// # Panics
+    ///
+    /// Panics after a step that acquires a permit, because the head has been freed then.
+    pub async fn body(&mut self) -> Result<T, Refusal> {
+        assert!(self.source.is_some(), "the body is the first step");
+        self.require_json()?;
+        self.permit()?;
+        let body = self.body.take().expect("the body is read once");
+        let body = body::receive(body, &self.state.limits).await?;
+        let parsed = body::parse(&body)?;
+        drop(body);
+        self.record.ignored = parsed.ignored;
+        self.state.tokens.check_still_accepted(&self.token)?;
+        Ok(parsed.value)
+    }
+}
+
+/// Returns the digest of the bearer token (RFC 9110, section 11.6.2; RFC 6750, section 2.1).
+///
+/// # Errors
+///
+/// `error` 401.
+fn credentials(prefix: &str, headers: &HeaderMap) -> Result<TokenDigest, Refusal> {
+    const MISSING: &str = "a bearer token is required: send `Authorization: Bearer <ACCESS_TOKEN>`";
+    const MALFORMED: &str =
+        "the bearer token is malformed: send `Authorization: Bearer <ACCESS_TOKEN>` once";
+    let missing =
+        || Refusal { lacks_token: true, ..Refusal::new(ErrorCode::UNAUTHORIZED, MISSING) };
+    let malformed = || Refusal::new(ErrorCode::UNAUTHORIZED, MALFORMED);
+    let mistyped = || {
+        let message = format!(
+            "the bearer token is truncated or mistyped: a token is `{prefix}` followed by 38 \
+             letters and digits; send it exactly as it was issued"
+        );
+        Refusal::new(ErrorCode::UNAUTHORIZED, message)
+    };
+    if !headers.contains_key(AUTHORIZATION) {
+        return Err(missing());
+    }
+    let value = single_value(headers, &AUTHORIZATION).ok_or_else(malformed)?;
+    // Tokens are ASCII.
+    let value = value.to_str().map_err(|_| mistyped())?;
+    let (scheme, credentials) = value.split_once(' ').unwrap_or((value, ""));
+    if !scheme.eq_ignore_ascii_case("Bearer") {
+        return Err(missing());
+    }
+    // The grammar allows several spaces between the scheme and the token (1*SP).
+    match credentials.trim_start_matches(' ') {
+        "" => Err(malformed()),
+        token => Ok(Token::parse(prefix, token).ok_or_else(mistyped)?.digest()),
+    }
+}
+
+/// Returns the value of a field that occurs exactly once.
+fn single_value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
+    let mut values = headers.get_all(name).iter();
+    let first = values.next();
+    if values.next().is_some() { None } else { first }
+}

@@ -1,0 +1,184 @@
+//! The types of an operation: its request, of which nothing has been read, and its response, a 200
+//! with the type that the document declares or an error response.
+//!
+//! Among Dropshot's own response types, only `HttpError` can set headers on an error, and its body
+//! is not the `Error` of the document. The other types would serialize a resource a second time,
+//! after it was serialized for the store. [`Answer`] has the same description in the document as
+//! they do.
+//!
+//! Nothing here knows why a request is refused, or reads a body.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use dropshot::{
+    ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtractorMetadata, HttpCodedResponse,
+    HttpError, HttpResponseError, RequestContext, ServerContext,
+};
+use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use http::{HeaderMap, Response, StatusCode};
+use http_body_util::Full;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::{Error, ErrorCode};
+
+/// A request as Dropshot passes it to an operation. The document describes it like an `E`, which is
+/// one of Dropshot's extractors: `TypedBody<T>`, `Path<T>` or `Query<T>`.
+///
+/// Nothing has been extracted and no byte of the body has been read, because Dropshot would do so
+/// before the credentials are checked. `TypedBody` also reads a body that exceeds the limit to its
+/// end, and accepts media types that the document does not declare. Pass this to [`respond`](crate::respond).
+pub struct UnreadRequest<E> {
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Body,
+    pub(crate) extractor: PhantomData<fn() -> E>,
+}
+
+#[async_trait]
+impl<E: ExclusiveExtractor + 'static> ExclusiveExtractor for UnreadRequest<E> {
+    /// Accepts every request unchanged.
+    async fn from_request<C: ServerContext>(
+        _: &RequestContext<C>,
+        request: http::Request<Body>,
+    ) -> Result<Self, HttpError> {
+        let (head, body) = request.into_parts();
+        Ok(Self { headers: head.headers, body, extractor: PhantomData })
+    }
+
+    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
+        E::metadata(content_type)
+    }
+}
+
+/// The JSON text of a `T`. It can only be created from a `T`, or from a stored text that is one.
+#[derive(Debug)]
+pub struct JsonText<T> {
+    text: Arc<str>,
+    schema: PhantomData<fn() -> T>,
+}
+
+impl<T: Serialize> JsonText<T> {
+    /// Serializes the value.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the value contains a map whose keys are not strings. No type that the document can
+    /// describe contains one.
+    #[must_use]
+    pub fn new(value: &T) -> Self {
+        let text = serde_json::to_string(value).expect("a type of the document is always JSON");
+        Self { text: text.into(), schema: PhantomData }
+    }
+}
+
+impl<T: DeserializeOwned> JsonText<T> {
+    /// Returns whether a stored text is a `T`. serde alone would also accept an array.
+    #[must_use]
+    pub fn is_valid(text: &str) -> bool {
+        text.starts_with('{') && serde_json::from_str::<T>(text).is_ok()
+    }
+
+    /// Returns a stored text if it is a `T`.
+    pub(crate) fn stored(text: Arc<str>) -> Option<Self> {
+        Self::is_valid(&text).then_some(Self { text, schema: PhantomData })
+    }
+}
+
+impl<T> JsonText<T> {
+    /// Returns the text without copying its bytes.
+    pub(crate) fn share(&self) -> Arc<str> {
+        Arc::clone(&self.text)
+    }
+}
+
+impl<T> fmt::Display for JsonText<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// A type that may be the body of a 200: the document can describe it.
+pub trait Content: JsonSchema + Serialize + Send + Sync + 'static {}
+
+impl<T: JsonSchema + Serialize + Send + Sync + 'static> Content for T {}
+
+/// A complete response of an operation whose 200 contains a `T`.
+pub struct Answer<T> {
+    response: Response<Body>,
+    schema: PhantomData<fn() -> T>,
+}
+
+impl<T: Content> Answer<T> {
+    /// Creates a 200 whose body is `text`.
+    ///
+    /// `permit` is dropped when the last byte of the text has been written to the socket, or when
+    /// the connection has ended. hyper drops the body itself earlier, so `permit` is stored next to
+    /// the bytes. In two cases `permit` is dropped immediately, because the bytes are copied: in
+    /// HTTP/1.1 over TLS by hyper, because Dropshot's connection does not support vectored writes,
+    /// and in HTTP/2 by the crate h2, if the body is short.
+    pub(crate) fn ok(text: JsonText<T>, permit: impl Send + Sync + 'static) -> Self {
+        let bytes = Bytes::from_owner(GuardedText { text: text.text, _permit: permit });
+        Self::json(Self::STATUS_CODE, Body::wrap(Full::new(bytes)))
+    }
+
+    /// Creates an error response: status 400, an [`Error`] body and, if the same request may be sent
+    /// again, the `Retry-After` header.
+    pub(crate) fn refusal(code: ErrorCode, message: String) -> Self {
+        let error = Error { error: code.number().into(), message };
+        let body = serde_json::to_vec(&error).expect("strings and integers are always JSON");
+        let mut answer = Self::json(error.status_code().as_status(), Body::from(body));
+        if let Some(seconds) = code.retry_after() {
+            answer.headers_mut().insert(RETRY_AFTER, seconds.into());
+        }
+        answer
+    }
+
+    /// Returns the status of the response.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.response.status()
+    }
+
+    /// Returns the headers of the response.
+    pub(crate) fn headers_mut(&mut self) -> &mut HeaderMap {
+        self.response.headers_mut()
+    }
+
+    fn json(status: StatusCode, body: Body) -> Self {
+        let mut response = Response::new(body);
+        *response.status_mut() = status;
+        let json = HeaderValue::from_static("application/json");
+        response.headers_mut().insert(CONTENT_TYPE, json);
+        Self { response, schema: PhantomData }
+    }
+}
+
+/// The body of a 200, and the permit that is held until the body has been sent.
+struct GuardedText<P> {
+    text: Arc<str>,
+    _permit: P,
+}
+
+impl<P> AsRef<[u8]> for GuardedText<P> {
+    fn as_ref(&self) -> &[u8] {
+        self.text.as_bytes()
+    }
+}
+
+/// The description of the response in the document.
+impl<T: Content> HttpCodedResponse for Answer<T> {
+    type Body = T;
+    const STATUS_CODE: StatusCode = StatusCode::OK;
+    /// [`crate::document`] replaces this text with the name of the type.
+    const DESCRIPTION: &'static str = "successful operation";
+}
+
+impl<T> From<Answer<T>> for Result<Response<Body>, HttpError> {
+    fn from(answer: Answer<T>) -> Self {
+        Ok(answer.response)
+    }
+}

@@ -1,0 +1,142 @@
+//! A service: everything that the kit does not know.
+
+use dropshot::ApiDescription;
+use groundwork_store::Names;
+
+use crate::error::{ErrorCode, ErrorRow, ROWS};
+use crate::http::Context;
+
+/// A service on this kit, as a static value that [`main`](crate::main) serves and maintains.
+pub struct Service {
+    /// The name of the program, such as `book-shelf`, and the names that a store contains. The
+    /// prefixes of the environment variables (`BOOK_SHELF_`) and of the metrics (`book_shelf_`), the
+    /// realm of the credentials and the default store follow from the program.
+    pub names: Names,
+    /// The resource, such as `book`. The table has its plural as name.
+    pub resource: &'static str,
+    /// The prefix of every token, such as `bks_`. Secret scanners look for it. A change would make
+    /// every token in use malformed.
+    pub token_prefix: &'static str,
+    /// The version of the service's own package: `env!("CARGO_PKG_VERSION")`.
+    pub version: &'static str,
+    /// The commit that the service was built from: [`commit!`](crate::commit). May be empty.
+    pub commit: &'static str,
+    /// What the program does, in one line of `--help`.
+    pub about: &'static str,
+    /// The beginning of the published document.
+    pub info: Info,
+    /// Creates the API: every operation with its implementation.
+    pub api: fn() -> ApiDescription<Context>,
+    /// The operations that are idempotent although their method is not (RFC 9110, section 9.2.2): a
+    /// client may send the same request again if there was no response. The document marks them with
+    /// `x-idempotent`. A create that only reads its body and commits is idempotent.
+    pub idempotent: &'static [&'static str],
+    /// The rows of the table of errors that only this service has: see [`Service::error`].
+    pub errors: &'static [ErrorRow],
+    /// An example of a create.
+    pub example: Example,
+    /// Whether a stored text is a resource as the service writes it:
+    /// [`JsonText::<T>::is_valid`](crate::JsonText::is_valid).
+    pub is_resource: fn(&str) -> bool,
+}
+
+/// The beginning of the published document.
+pub struct Info {
+    /// The name of the service, such as `Book Shelf`.
+    pub title: &'static str,
+    /// A change that breaks a consumer needs a new major version, an addition needs a new minor
+    /// version, and a change of wording needs no new version.
+    pub version: semver::Version,
+    /// What the service does, in one sentence.
+    pub description: &'static str,
+}
+
+/// An example of a create.
+pub struct Example {
+    /// The path of the operation.
+    pub path: &'static str,
+    /// The body, which is printed as part of a command when a new store is served.
+    pub body: fn() -> String,
+    /// The message with which the service refuses a wrong body: the example of `error` 400 in the
+    /// document.
+    pub refused: &'static str,
+}
+
+/// The commit of the checkout, abbreviated by git-describe(1), with `-dirty` if the checkout had
+/// changes. Empty if the sources are not a git checkout or git is not installed. If the sources are
+/// part of another repository, this is the commit of that repository.
+#[macro_export]
+macro_rules! commit {
+    () => {
+        $crate::git_version!(
+            args = ["--always", "--dirty", "--abbrev=12", "--exclude=*"],
+            fallback = ""
+        )
+    };
+}
+
+/// A row of the table of errors with the names of the service.
+pub(crate) struct NamedRow {
+    pub error: u16,
+    pub retryable: bool,
+    pub meaning: String,
+    pub example: String,
+}
+
+impl Service {
+    /// Returns a value of `error` that only this service has. As a constant, it compiles only if
+    /// [`Service::errors`] has a row with this value:
+    ///
+    /// ```ignore
+    /// const NOT_FOUND: ErrorCode = BOOK_SHELF.error(404);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Panics if there is no such row.
+    #[must_use]
+    pub const fn error(&self, error: u16) -> ErrorCode {
+        ErrorCode::find(self.errors, error)
+    }
+
+    /// Returns the whole table of errors, in ascending order.
+    pub(crate) fn error_table(&self) -> Vec<NamedRow> {
+        let named = |row: &ErrorRow| NamedRow {
+            error: row.error,
+            retryable: row.retryable,
+            meaning: self.fill_in(row.meaning),
+            example: match row.error {
+                400 => self.example.refused.to_owned(),
+                _ => self.fill_in(row.example),
+            },
+        };
+        let mut rows: Vec<_> = ROWS.iter().chain(self.errors).map(named).collect();
+        rows.sort_by_key(|row| row.error);
+        let is_unique = rows.is_sorted_by(|row, next| row.error < next.error);
+        assert!(is_unique, "two rows of the table of errors have the same value");
+        rows
+    }
+
+    /// Returns the release, followed by the commit in parentheses.
+    pub(crate) fn release(&self) -> String {
+        let Self { version, commit, .. } = self;
+        if commit.is_empty() { (*version).to_owned() } else { format!("{version} ({commit})") }
+    }
+
+    /// Returns the program in the spelling of metrics.
+    pub(crate) fn metrics_prefix(&self) -> String {
+        self.names.program.replace('-', "_")
+    }
+
+    /// Returns the prefix of the environment variables of all flags.
+    pub(crate) fn variables_prefix(&self) -> String {
+        self.metrics_prefix().to_uppercase() + "_"
+    }
+
+    /// Replaces `{program}`, `{resource}` and `{resources}` in a text of the kit.
+    pub(crate) fn fill_in(&self, text: &str) -> String {
+        text.replace("{program}", self.names.program)
+            .replace("{resource}", self.resource)
+            .replace("{resources}", self.names.table)
+    }
+}

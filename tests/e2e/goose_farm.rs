@@ -1,0 +1,144 @@
+//! A second service on the same libraries, with a create and a read: the goose farm.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use plant_store_tests::{Connection, Launched, Response, bearer, build, request, token};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const MARTHA: &str =
+    r#"{"id":1,"name":"Martha","grams":4200,"rings":[{"color":"blue","code":"A7"}]}"#;
+
+/// Returns a command that runs the goose farm in a folder.
+fn goose_farm(folder: &Path) -> Command {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    let build = || build("goose-farm", !cfg!(debug_assertions)).expect("the binary builds");
+    let mut command = Command::new(BINARY.get_or_init(build));
+    command.current_dir(folder).env("GOOSE_FARM_LISTEN", "127.0.0.1:0").stderr(Stdio::null());
+    command
+}
+
+/// A goose farm with a new store, and its first token.
+struct Farm {
+    folder: TempDir,
+    launched: Launched,
+    token: String,
+}
+
+impl Farm {
+    fn start(flags: &[&str]) -> Self {
+        let folder = TempDir::new().expect("a temporary folder");
+        let launched = Launched::start(goose_farm(folder.path()).arg("serve").args(flags));
+        let launched = launched.expect("it serves");
+        let first_request = launched.first_request.as_deref().expect("a new store");
+        let token = token(first_request).expect("a token").to_owned();
+        Self { folder, launched, token }
+    }
+
+    fn send(&self, method_and_path: &str, headers: &str, body: &str) -> Response {
+        let headers = format!("{headers}Content-Length: {}\r\n", body.len());
+        let request = request(method_and_path, &headers) + body;
+        Connection::open(self.launched.address).exchange(request.as_bytes())
+    }
+
+    fn post(&self, body: &str) -> Response {
+        let headers = format!("{}Content-Type: application/json\r\n", bearer(&self.token));
+        self.send("POST /geese", &headers, body)
+    }
+
+    fn get(&self, path: &str) -> Response {
+        self.send(&format!("GET {path}"), &bearer(&self.token), "")
+    }
+
+    /// Runs a command on the store, and returns its stdout.
+    fn run(&self, words: &str) -> String {
+        let output = goose_farm(self.folder.path()).args(words.split(' ')).output();
+        let output = output.expect("the binary starts");
+        assert!(output.status.success(), "{words}");
+        String::from_utf8(output.stdout).expect("text")
+    }
+}
+
+#[test]
+fn goose_is_read_as_it_was_created() {
+    let farm = Farm::start(&[]);
+    let first_request = farm.launched.first_request.as_deref().expect("a new store");
+    assert!(first_request.contains("/geese ") && first_request.ends_with(&format!("'{MARTHA}'")));
+    let martha = farm.post(MARTHA);
+    assert_eq!(martha.status, 200, "{martha:?}");
+    let rings = json!([{ "color": "blue", "code": "A7" }]);
+    assert_eq!(martha.json(), json!({ "name": "Martha", "grams": 4200, "rings": rings }));
+    assert_eq!(farm.post(MARTHA).body, martha.body, "a repeat");
+    let read = farm.get("/geese/1");
+    assert_eq!((read.status, &read.body), (200, &martha.body));
+    for id in [i64::MIN, i64::MAX] {
+        let goose = MARTHA.replace("\"id\":1,", &format!("\"id\":{id},"));
+        assert_eq!(farm.post(&goose).status, 200);
+        assert_eq!(farm.get(&format!("/geese/{id}")).body, martha.body, "{id}");
+    }
+}
+
+#[test]
+fn each_refusal_is_the_example_in_the_document() {
+    let farm = Farm::start(&[]);
+    farm.post(MARTHA);
+    let document: Value = serde_json::from_str(&farm.run("openapi")).expect("JSON");
+    let response = &document["paths"]["/geese"]["post"]["responses"]["400"];
+    let examples = &response["content"]["application/json"]["examples"];
+    let heavy = r#"{"id":2,"name":"","grams":42000,"rings":[]}"#;
+    for (error, answer) in [
+        (400, farm.post(r#"{"id":1}"#)),
+        (401, farm.send("POST /geese", &bearer(&other_token()), MARTHA)),
+        (404, {
+            let other = Farm::start(&[]);
+            other.get("/geese/1")
+        }),
+        (409, farm.post(&MARTHA.replace("Martha", "Selma"))),
+        (413, farm.post(&" ".repeat(65537))),
+        (415, farm.send("POST /geese", &bearer(&farm.token), MARTHA)),
+        (422, farm.post(heavy)),
+    ] {
+        assert_eq!(answer.json(), examples[error.to_string()]["value"], "{error}");
+    }
+    assert_eq!(farm.get("/geese/2").error(), 404);
+}
+
+/// Returns a well-formed token that the farm did not issue.
+fn other_token() -> String {
+    Farm::start(&[]).token
+}
+
+#[test]
+fn credentials_are_checked_before_parameters_and_body() {
+    let farm = Farm::start(&[]);
+    for (method_and_path, headers) in [
+        ("GET /geese/gander", String::new()),
+        ("GET /geese/1", bearer(&other_token())),
+        ("POST /geese", "Expect: 100-continue\r\n".to_owned()),
+    ] {
+        let refused = farm.send(method_and_path, &headers, "");
+        assert_eq!(refused.error(), 401, "{method_and_path}");
+        let challenge = refused.header("www-authenticate").expect("a challenge");
+        assert!(challenge.starts_with("Bearer realm=\"goose-farm\""), "{challenge}");
+    }
+    let (error, message) = farm.get("/geese/gander").refusal();
+    assert_eq!(error, 400, "{message}");
+    assert!(message.contains("gander"), "{message}");
+}
+
+#[test]
+fn all_names_follow_from_the_program() {
+    let farm = Farm::start(&["--metrics", "127.0.0.1:0", "--store", "sqlite:goose-farm.db"]);
+    assert!(farm.token.starts_with("gse_"), "the prefix of the service");
+    assert!(farm.folder.path().join("goose-farm.db").exists());
+    assert!(farm.run("serve --help").contains("[env: GOOSE_FARM_MAX_BODY="));
+    assert!(farm.run("--help").contains("goose farm"));
+    let help = ["serve", "token", "export", "copy", "check"].map(|command| {
+        let help = farm.run(&format!("{command} --help"));
+        assert!(!help.contains('{') && !help.contains("plant"), "{help}");
+        help
+    });
+    assert!(help.concat().contains("geese"));
+}

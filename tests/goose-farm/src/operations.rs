@@ -1,0 +1,59 @@
+//! The operations, as functions.
+
+use dropshot::{ApiDescription, Path, RequestContext, TypedBody, endpoint};
+use groundwork::{Answer, Context, Error, ErrorCode, Refusal, UnreadRequest, respond};
+
+use crate::GOOSE_FARM;
+use crate::types::{Goose, GoosePath, NewGoose};
+
+const NOT_FOUND: ErrorCode = GOOSE_FARM.error(404);
+
+const TOO_HEAVY: ErrorCode = GOOSE_FARM.error(422);
+
+const MAX_GRAMS: u32 = 15_000;
+
+/// Creates the API of the service.
+pub fn api() -> ApiDescription<Context> {
+    let mut api = ApiDescription::new();
+    api.register(add_goose)
+        .and_then(|()| api.register(get_goose))
+        .expect("the operations are a valid API description");
+    api
+}
+
+/// Add a goose
+///
+/// The response is sent once the goose is durable. If the same goose is sent again, the response is
+/// 200 again.
+#[endpoint { method = POST, path = "/geese" }]
+async fn add_goose(
+    context: RequestContext<Context>,
+    request: UnreadRequest<TypedBody<NewGoose>>,
+) -> Result<Answer<Goose>, Error> {
+    respond(context, request, async |request| {
+        let (id, goose) = request.body().await?.into_parts();
+        if goose.grams > MAX_GRAMS {
+            let message = format!("a goose of {} g is too heavy: weigh it again", goose.grams);
+            return Err(Refusal::new(TOO_HEAVY, message));
+        }
+        request.commit(id, &goose).await
+    })
+    .await
+}
+
+/// Get a goose
+///
+/// If there is no goose with this number, the request is refused with `error` 404.
+#[endpoint { method = GET, path = "/geese/{id}" }]
+async fn get_goose(
+    context: RequestContext<Context>,
+    request: UnreadRequest<Path<GoosePath>>,
+) -> Result<Answer<Goose>, Error> {
+    respond(context, request, async |request| {
+        let GoosePath { id } = request.parameters().await?.into_inner();
+        let missing = || Refusal::new(NOT_FOUND, format!("there is no goose {id}"));
+        let goose = request.stored(id).await?.ok_or_else(missing)?;
+        request.answer(goose)
+    })
+    .await
+}

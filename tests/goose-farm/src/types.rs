@@ -1,0 +1,68 @@
+//! The schemas of a goose.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A goose of the farm.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Goose {
+    /// Name of the goose.
+    pub name: String,
+    /// Weight in grams, at most 15,000.
+    pub grams: u32,
+    /// Rings on the legs of the goose.
+    pub rings: Vec<Ring>,
+}
+
+/// A ring.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Ring {
+    /// Color of the ring.
+    pub color: Color,
+    /// Letters and digits on the ring.
+    pub code: String,
+}
+
+/// Color of a ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Color {
+    /// The goose was ringed here.
+    Blue,
+    /// The goose came from another farm.
+    White,
+}
+
+/// A goose to add: the members of Goose and a number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NewGoose {
+    /// Number of the goose, chosen by the client.
+    pub id: i64,
+    /// Name of the goose.
+    pub name: String,
+    /// Weight in grams, at most 15,000.
+    pub grams: u32,
+    /// Rings on the legs of the goose.
+    pub rings: Vec<Ring>,
+}
+
+/// The parameters of the path of a goose.
+#[derive(Deserialize, JsonSchema)]
+pub struct GoosePath {
+    /// Number of the goose.
+    pub id: i64,
+}
+
+impl NewGoose {
+    /// Splits the request body into the number and the goose.
+    pub fn into_parts(self) -> (i64, Goose) {
+        let Self { id, name, grams, rings } = self;
+        (id, Goose { name, grams, rings })
+    }
+
+    /// The example that the program prints.
+    pub fn example() -> Self {
+        let rings = vec![Ring { color: Color::Blue, code: "A7".into() }];
+        Self { id: 1, name: "Martha".into(), grams: 4200, rings }
+    }
+}
