@@ -1,16 +1,21 @@
-//! The checkout that a chore works on: its root, its target folder and the published document.
+//! The checkout that a chore works on, and the commands that a chore runs there.
+//!
+//! A command must be a list of arguments, never a text that is split, because a path may contain a
+//! space.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use anyhow::{Context, Result};
-use xshell::{Shell, cmd};
-
-use crate::run::quietly;
+use anyhow::{Context, Result, ensure};
+use xshell::{Cmd, Shell, cmd};
 
 /// The path of the published document, relative to the root.
 pub const DOCUMENT: &str = "openapi/plant-store.json";
+
+/// The packages and features that the chores select: everything except the servers of the
+/// benchmark. Because the selection is always the same, each dependency is built only once.
+pub const ALL: [&str; 4] = ["--workspace", "--exclude", "plant-store-bench", "--all-features"];
 
 /// Returns the root of the checkout that a chore works on.
 ///
@@ -49,11 +54,45 @@ pub fn shell() -> Result<Shell> {
     Ok(sh)
 }
 
+/// Returns a shell like [`shell`], in which cargo compiles our own packages with Clippy's driver. So
+/// the debug builds of the chores are linted without checking the dependencies a second time.
+/// Builds for users must not depend on Clippy.
+pub fn linting_shell() -> Result<Shell> {
+    let sh = shell()?;
+    sh.set_var("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
+    Ok(sh)
+}
+
 /// Returns the target folder, which may be anywhere because of `CARGO_TARGET_DIR`. This program or
 /// test is in its subfolder `debug`.
 pub fn target() -> Result<PathBuf> {
-    let xtask = env::current_exe().context("cannot find this program")?;
+    let xtask = this_program()?;
     let debug = xtask.ancestors().find(|folder| folder.ends_with("debug"));
     let target = debug.and_then(Path::parent).context("this program is not in a target folder")?;
     Ok(target.to_owned())
+}
+
+/// Returns the path of this program, which runs one chore as a part of another.
+pub fn this_program() -> Result<PathBuf> {
+    env::current_exe().context("cannot find this program")
+}
+
+/// Builds a program or an example of the workspace, given `--bin` or `--example`, and returns its
+/// path. [`ALL`] only selects the features here: cargo builds no other program.
+pub fn build(kind: &str, name: &str) -> Result<PathBuf> {
+    let sh = linting_shell()?;
+    cmd!(sh, "cargo build --quiet {kind} {name} {ALL...}").quiet().run()?;
+    let folder = if kind == "--example" { "debug/examples" } else { "debug" };
+    Ok(target()?.join(folder).join(name))
+}
+
+/// Runs a command without showing its output, and returns its stdout. The error of a failed command
+/// contains its whole output.
+pub fn quietly(command: Cmd<'_>) -> Result<String> {
+    let command = command.ignore_status();
+    let output = command.output()?;
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "`{command}` failed:\n{stdout}{stderr}");
+    Ok(stdout.into_owned())
 }

@@ -1,20 +1,14 @@
 //! The chores that run tests: the checks of a contributor ([`test()`]) and of CI ([`ci()`]), the
 //! drift check and [`generate()`], and [`soak()`].
 
-use std::env;
-use std::fs;
-use std::path::PathBuf;
 use std::thread::available_parallelism;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use xshell::{Cmd, Shell, cmd};
 
-use crate::cargo::ALL;
-use crate::checkout::shell;
-use crate::needs::{self, has, in_ci};
-use crate::postgres;
-use crate::run::quietly;
+use crate::checkout::{ALL, linting_shell, quietly, shell, this_program};
+use crate::needs::{found_or_skipped, has, has_citus, in_ci, postgres_found_or_skipped};
 
 /// The flags that skip the tests that do not run on both engines.
 const SKIP_ONE_ENGINE: [&str; 6] =
@@ -29,7 +23,7 @@ const CONTRACT_TESTS: &str = "without_store::";
 /// The quick checks come first, so that an incomplete change of the contract fails early, with a
 /// line that says what to do.
 pub fn test(names: &[String]) -> Result<()> {
-    let sh = shell()?;
+    let sh = linting_shell()?;
     if !names.is_empty() {
         let found = cmd!(sh, "cargo test --test e2e {ALL...} -- --list {names...}").read()?;
         ensure!(found.contains(": test"), "no end-to-end test has a name that contains {names:?}");
@@ -38,20 +32,19 @@ pub fn test(names: &[String]) -> Result<()> {
     step("format", cmd!(sh, "cargo fmt --all --check"))?;
     step("build", cmd!(sh, "cargo build --all-targets {ALL...}"))?;
     drift()?;
-    step("compatibility check", cmd!(sh, "cargo xtask compat"))?;
+    let xtask = this_program()?;
+    step("compatibility check", cmd!(sh, "{xtask} compat"))?;
     step("contract tests", cmd!(sh, "cargo test --quiet --test e2e {ALL...} -- {CONTRACT_TESTS}"))?;
-    // Cargo prints the warnings of earlier builds again.
-    let warnings = cmd!(sh, "cargo build --quiet --all-targets {ALL...}").read_stderr()?;
-    ensure!(warnings.is_empty(), "lints failed:\n{warnings}");
+    lint(&sh, &[&["--all-targets"], &ALL[..]].concat())?;
     let others = cmd!(sh, "cargo test --quiet {ALL...} -- --skip {CONTRACT_TESTS}");
     let on_postgres: &[&str] =
-        if postgres::found_or_skipped()? { &[] } else { &["--skip", "postgres::"] };
+        if postgres_found_or_skipped()? { &[] } else { &["--skip", "postgres::"] };
     step("tests", others.args(on_postgres))
 }
 
 /// Fails unless the checked-in files are the files that the code generates.
 pub fn drift() -> Result<()> {
-    let sh = shell()?;
+    let sh = linting_shell()?;
     let golden = cmd!(sh, "cargo test --quiet --test golden {ALL...}");
     step("drift check", golden).context("run `cargo xtask generate`")
 }
@@ -59,7 +52,7 @@ pub fn drift() -> Result<()> {
 /// Writes the generated files. The test that compares them with the checked-in files overwrites the
 /// checked-in files.
 pub fn generate() -> Result<()> {
-    let sh = shell()?;
+    let sh = linting_shell()?;
     // Show the progress, because the first build takes a minute.
     cmd!(sh, "cargo build --test golden {ALL...}").quiet().run()?;
     quietly(cmd!(sh, "cargo test --test golden {ALL...}").env("EXPECTORATE", "overwrite"))?;
@@ -67,72 +60,55 @@ pub fn generate() -> Result<()> {
     Ok(())
 }
 
-/// Runs everything that CI checks.
+/// Runs everything that CI checks. If Citus is missing, the last line says so.
 pub fn ci() -> Result<()> {
     test(&[])?;
-    let sh = shell()?;
+    let sh = linting_shell()?;
     let e2e = || cmd!(sh, "cargo test --quiet --test e2e {ALL...} --");
-    if postgres::found_or_skipped()? {
+    let has_citus = has_citus()?;
+    if postgres_found_or_skipped()? {
         let on_postgres = e2e().args(SKIP_ONE_ENGINE).env("PLANT_STORE_TESTS_STORE", "postgres");
         step("tests on PostgreSQL", on_postgres)?;
-        if postgres::citus_found_or_skipped()? {
-            let on_citus = e2e().args(["--ignored", "postgres::citus::"]);
-            step("tests on Citus", on_citus.env("PLANT_STORE_TESTS_CITUS", "1"))?;
-        }
+    }
+    if has_citus {
+        let on_citus = e2e().args(["--ignored", "postgres::citus::"]);
+        step("tests on Citus", on_citus.env("PLANT_STORE_TESTS_CITUS", "1"))?;
     }
     // `test` does not build the servers of the benchmark.
-    let servers = cmd!(sh, "cargo clippy --workspace --all-features --bins --quiet");
-    step("lints of the benchmark", servers.args(["--", "--deny", "warnings"]))?;
+    lint(&sh, &["--workspace", "--all-features", "--bins"])?;
     let documentation = cmd!(sh, "cargo doc --no-deps --quiet {ALL...}");
     step("documentation", documentation.env("RUSTDOCFLAGS", "-Dwarnings"))?;
-    forget_packages(&sh)?;
-    let packages = cmd!(
-        sh,
-        "cargo package --allow-dirty --quiet
-            --package groundwork --package plant-store-store
-            --package plant-store-server --package plant-store-client"
-    );
-    // Each package must build from the files that a registry gets. Cargo builds it outside the
-    // workspace, and so without the workspace's profile. Without debug information cargo can use
-    // the dependencies that are built already.
-    step("packages", packages.env("CARGO_PROFILE_DEV_DEBUG", "false"))?;
-    if needs::found_or_skipped("lintian", has("lintian"), "`apt-get install lintian dpkg-dev`")? {
-        step("Debian package", cmd!(sh, "cargo xtask release --profile dev"))?;
+    let xtask = this_program()?;
+    if found_or_skipped("lintian", has("lintian"), "`apt-get install lintian dpkg-dev`")? {
+        step("Debian package", cmd!(sh, "{xtask} release --profile dev"))?;
     }
     let if_possible = (!in_ci()).then_some("--if-possible");
-    step("conformance", cmd!(sh, "cargo xtask conformance {if_possible...}"))
-}
-
-/// Removes our packages that cargo has unpacked in its home, and their build output. For a package
-/// of the same path and version cargo would use these files, even if they are from an older commit.
-fn forget_packages(sh: &Shell) -> Result<()> {
-    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| env::home_dir().map(|home| home.join(".cargo")));
-    let unpacked = home.context("cargo has no home")?.join("registry/src");
-    for registry in fs::read_dir(unpacked).into_iter().flatten() {
-        let registry = registry?.path();
-        for name in ["groundwork", "plant-store-store"] {
-            let package = registry.join(format!("{name}-{}", env!("CARGO_PKG_VERSION")));
-            if package.exists() {
-                fs::remove_dir_all(package)?;
-            }
-        }
+    step("conformance", cmd!(sh, "{xtask} conformance {if_possible...}"))?;
+    if !has_citus {
+        println!("Citus was not tested: PostgreSQL lacks the extension (docs.citusdata.com)");
     }
-    let clean = cmd!(sh, "cargo clean --quiet --package groundwork --package plant-store-store");
-    step("older packages", clean)
+    Ok(())
 }
 
 /// Runs the tests of crashes, faults, floods, copies and both engines at full length, one after the
 /// other, so that no test takes CPU time from another.
 pub fn soak() -> Result<()> {
     let sh = shell()?;
-    let on_postgres = postgres::found_or_skipped()?.then_some("postgres");
+    let on_postgres = postgres_found_or_skipped()?.then_some("postgres");
     let tests = cmd!(
         sh,
         "cargo test --release --package plant-store-tests --test e2e --
             hard_to_kill operators sqlite {on_postgres...} --test-threads 1 --nocapture"
     );
     step("soak", tests.env("PLANT_STORE_SOAK", "1"))
+}
+
+/// Builds these packages, and fails if there is a warning. Cargo prints the warnings of earlier
+/// builds again.
+fn lint(sh: &Shell, packages: &[&str]) -> Result<()> {
+    let warnings = cmd!(sh, "cargo build --quiet {packages...}").read_stderr()?;
+    ensure!(warnings.is_empty(), "lints failed:\n{warnings}");
+    Ok(())
 }
 
 /// Runs a command, and prints how long it took.

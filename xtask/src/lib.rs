@@ -5,14 +5,11 @@
 //! document and the client, depends on the contract.
 
 pub mod bench;
-pub mod cargo;
 pub mod checkout;
 pub mod checks;
 pub mod compat;
 pub mod conformance;
 pub mod needs;
-pub mod postgres;
 pub mod release;
-pub mod run;
 pub mod server;
 pub mod tools;

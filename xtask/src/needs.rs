@@ -1,13 +1,15 @@
-//! Detects which programs are installed, and skips the checks whose programs are missing.
+//! Finds the programs that checks need, and skips the checks whose programs are missing.
 //!
 //! In CI a missing program must be an error.
 
 use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 use xshell::{Shell, cmd};
 
-use crate::run::quietly;
+use crate::checkout::{quietly, shell};
 
 /// Returns whether this program is installed, and can print its version.
 #[must_use]
@@ -32,9 +34,32 @@ pub fn found_or_skipped(name: &str, is_found: bool, to_install: &str) -> Result<
     Ok(is_found)
 }
 
-/// Prints that a check is skipped which cannot always run, not even in CI. GitHub shows the line as
-/// a warning.
-pub fn skipped(check: &str, why: &str) {
-    let warning = env::var("GITHUB_ACTIONS").map_or("", |_| "::warning::");
-    println!("{warning}{check}: skipped, because {why}");
+/// Returns whether the machine has PostgreSQL. If not, prints that its checks are skipped. In CI a
+/// missing PostgreSQL is an error.
+pub fn postgres_found_or_skipped() -> Result<bool> {
+    let to_install = "install Debian's `postgresql`, or put `initdb` on the PATH";
+    found_or_skipped("PostgreSQL", postgres_programs().is_some(), to_install)
+}
+
+/// Returns whether the machine's PostgreSQL has the extension Citus, which no distribution packages.
+pub fn has_citus() -> Result<bool> {
+    let sh = shell()?;
+    let config = postgres_programs().unwrap_or_default().join("pg_config");
+    let shared = quietly(cmd!(sh, "{config} --sharedir")).unwrap_or_default();
+    Ok(Path::new(shared.trim_end()).join("extension/citus.control").is_file())
+}
+
+/// Returns the folder that contains `initdb` and `postgres`: on the `PATH`, or else from the newest
+/// of Debian's packages.
+fn postgres_programs() -> Option<PathBuf> {
+    // Debian's packages have a folder for each version here, and none of them is on the PATH.
+    let entries = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut versions: Vec<PathBuf> = entries.map(|entry| entry.path().join("bin")).collect();
+    // As text, because every supported version has two digits.
+    versions.sort();
+    let path = env::var_os("PATH").unwrap_or_default();
+    let has_server = |folder: &PathBuf| {
+        ["initdb", "postgres"].iter().all(|program| folder.join(program).is_file())
+    };
+    env::split_paths(&path).chain(versions.into_iter().rev()).find(has_server)
 }

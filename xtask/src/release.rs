@@ -15,9 +15,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use xshell::{Shell, cmd};
 
-use crate::cargo::{ALL, build};
-use crate::checkout::{DOCUMENT, root, shell, target};
-use crate::run::quietly;
+use crate::checkout::{DOCUMENT, build, quietly, root, shell, target};
 
 /// The arguments of the build.
 #[derive(Args)]
@@ -42,7 +40,8 @@ pub fn run(Build { profile }: &Build) -> Result<()> {
     install(&["cargo-about@0.9.3", "--features", "cli"])?;
     install(&["cargo-deb@3.8.0"])?;
     if profile == "dev" {
-        cmd!(sh, "cargo build --quiet --bin plant-store --bin plants {ALL...}").quiet().run()?;
+        build("--bin", "plant-store")?;
+        build("--bin", "plants")?;
     } else {
         let build = || cmd!(sh, "cargo build --locked --profile {profile}");
         build().args(["--package", "plant-store-server"]).run()?;

@@ -9,8 +9,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use xshell::{Shell, cmd};
 
-use crate::checkout::{DOCUMENT, root};
-use crate::run::quietly;
+use crate::checkout::{DOCUMENT, quietly, root};
 
 /// Returns the folder in which the tools are installed and run.
 #[must_use]

@@ -6,8 +6,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use xshell::cmd;
 
-use crate::cargo::build;
-use crate::run::quietly;
+use crate::checkout::{build, quietly};
 use crate::server::Running;
 use crate::tools::{folder, shell};
 

@@ -4,8 +4,7 @@
 use anyhow::Result;
 use xshell::cmd;
 
-use crate::checkout::root;
-use crate::run::quietly;
+use crate::checkout::{quietly, root};
 use crate::tools::{folder, shell};
 
 pub fn run() -> Result<()> {

@@ -1,7 +1,7 @@
 //! Runs third-party tools on the published document and the running service:
 //!
 //! - cargo-deny checks the dependencies, linters check the document and the Markdown, and promtool
-//!   checks the alerts.
+//!   checks the alerts. Each must succeed and report nothing, not even a hint.
 //! - oasdiff compares changes of the document, as does the compatibility check.
 //! - Schemathesis fuzzes the service with requests that it generates from the document.
 //! - Other generators generate clients from the document.
@@ -15,16 +15,18 @@
 
 mod callers;
 mod compat;
-mod judges;
 mod oasdiff;
 
+use std::env;
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use clap::Args;
+use xshell::{Cmd, cmd};
 
-use crate::needs::has;
-use crate::tools::{self, NEEDED, Needed};
+use crate::checkout::{quietly, root};
+use crate::needs::{found_or_skipped, has};
+use crate::tools::{self, NEEDED, Needed, folder, shell};
 
 /// The parts to run.
 #[derive(Args)]
@@ -46,13 +48,13 @@ struct Part {
 
 /// The parts, in the order in which they run.
 const PARTS: [Part; 9] = [
-    Part { name: "deny", run: judges::deny },
-    Part { name: "linters", run: judges::linters },
-    Part { name: "markdown", run: judges::markdown },
-    Part { name: "alerts", run: judges::alerts },
+    Part { name: "deny", run: deny },
+    Part { name: "linters", run: linters },
+    Part { name: "markdown", run: markdown },
+    Part { name: "alerts", run: alerts },
     Part { name: "oasdiff", run: oasdiff::run },
     Part { name: "clients", run: callers::clients },
-    Part { name: "page", run: judges::page },
+    Part { name: "page", run: page },
     Part { name: "compat", run: compat::run },
     Part { name: "fuzz", run: callers::fuzz },
 ];
@@ -72,5 +74,77 @@ pub fn run(Parts { if_possible, parts: names }: &Parts) -> Result<()> {
         run()?;
         println!("{name}: done in {} s", started.elapsed().as_secs());
     }
+    Ok(())
+}
+
+/// Runs linters on the document.
+fn linters() -> Result<()> {
+    let sh = shell()?;
+    each(cmd!(
+        sh,
+        "spectral lint plant-store.json --ruleset spectral.yaml --fail-severity hint
+            --fail-on-unmatched-globs"
+    ))?;
+    each(cmd!(sh, "redocly lint plant-store.json --config redocly.yaml"))?;
+    each(cmd!(sh, "openapi-spec-validator plant-store.json --validation-errors all"))
+}
+
+/// Runs markdownlint on every page of the repository: no line is too long, and every link leads to
+/// an existing file and heading.
+fn markdown() -> Result<()> {
+    let sh = shell()?;
+    sh.change_dir(root());
+    let config = folder().join("pages.markdownlint-cli2.mjs");
+    each(cmd!(sh, "markdownlint-cli2 --config {config}"))
+}
+
+/// Runs cargo-deny on the dependencies: licences, versions, sources and advisories. Its
+/// configuration is `.cargo/deny.toml`. Entries there that are not needed are failures, too.
+fn deny() -> Result<()> {
+    let sh = shell()?;
+    sh.change_dir(root());
+    let check = || {
+        cmd!(
+            sh,
+            "cargo deny --locked check --deny unmatched-skip --deny unnecessary-skip
+                --deny license-exception-not-encountered"
+        )
+    };
+    each(check().args(["bans", "licenses", "sources"]))?;
+    // The database is a git repository on a code host that not every machine can reach.
+    match each(cmd!(sh, "cargo deny fetch db")) {
+        Ok(()) => each(check().arg("advisories")),
+        Err(error) => {
+            let warning = env::var("GITHUB_ACTIONS").map_or("", |_| "::warning::");
+            println!("{warning}advisories: skipped, because of their database: {error:#}");
+            Ok(())
+        }
+    }
+}
+
+/// Runs Prometheus' own checker on the configuration for Prometheus, and on the alerts that it loads.
+fn alerts() -> Result<()> {
+    if !found_or_skipped("promtool", has("promtool"), "`apt-get install prometheus`")? {
+        return Ok(());
+    }
+    let sh = shell()?;
+    let configuration = root().join("server/prometheus.yaml");
+    each(cmd!(sh, "promtool check config {configuration}"))
+}
+
+/// Writes the document as a page for people, and the document itself, to `target/docs`. The page
+/// loads nothing else.
+fn page() -> Result<()> {
+    let sh = shell()?;
+    let docs = root().join("target/docs");
+    sh.create_dir(&docs)?;
+    sh.copy_file("plant-store.json", docs.join("plant-store.json"))?;
+    each(cmd!(sh, "redocly build-docs plant-store.json --inlineBundle --output {docs}/index.html"))
+}
+
+/// Prints a command and runs it. It must succeed.
+fn each(command: Cmd<'_>) -> Result<()> {
+    println!("{command}");
+    quietly(command)?;
     Ok(())
 }

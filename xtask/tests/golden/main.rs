@@ -13,8 +13,7 @@ use std::fs;
 use anyhow::{Context, Result};
 use openapiv3::OpenAPI;
 use xshell::cmd;
-use xtask::cargo::build;
-use xtask::checkout::{DOCUMENT, root, shell};
+use xtask::checkout::{DOCUMENT, build, root, shell};
 
 /// A file that is generated and checked in.
 struct Generated {
