@@ -5,7 +5,7 @@
 //! ```
 
 use anyhow::{Context, Result, bail};
-use plant_store_client::{ErrorCode, Failure, client_with_token, types::NewPlant};
+use plant_store_client::{ErrorCode, Failure, client, types::NewPlant};
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -17,7 +17,7 @@ async fn main() -> Result<()> {
     let name = arguments.next().context("usage: create_plant ID NAME [TAG]")?;
     let plant = NewPlant::builder().id(id).name(name).tag(arguments.next());
 
-    let client = client_with_token(base_url, &token)?;
+    let client = client(base_url, &token)?;
     match client.create_plant().body(plant).send().await.map_err(Failure::from) {
         Ok(created) => println!("created {:?}", *created),
         Err(failure) if failure.code() == Some(ErrorCode::Conflict) => println!("taken: {failure}"),

@@ -18,19 +18,6 @@ use progenitor_client::{encode_path, ClientHooks, OperationInfo, RequestBuilderE
 /// Types used as operation parameters and responses.
 #[allow(clippy::all)]
 pub mod types {
-    ///The reason why a request was refused.
-    #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug, PartialEq)]
-    pub struct Error {
-        ///The HTTP status code (RFC 9110) that names the failure. 400: the request or its body does not match the contract; 401: no valid bearer token; 408: the body did not arrive in time; 409: the id belongs to a different plant; 413: the body is too large; 415: the body is not plain application/json; 429: a proxy in front of the service limits the rate of requests; 500: the service failed; 503: the service cannot accept the request right now. After any of 408, 429, 500, 503, the same request may be sent again. Treat a value that you do not know as the x00 value of its class (RFC 9110, section 15).
-        pub error: i32,
-        ///Human-readable explanation of what happened and what to do about it. The wording may change.
-        pub message: ::std::string::String,
-    }
-    impl Error {
-        pub fn builder() -> builder::Error {
-            Default::default()
-        }
-    }
     ///A plant to create: the members of Plant and an identification number. Unknown members are ignored.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug, PartialEq)]
     pub struct NewPlant {
@@ -63,64 +50,6 @@ pub mod types {
     }
     /// Types for composing complex structures.
     pub mod builder {
-        #[derive(Clone, Debug)]
-        pub struct Error {
-            error: ::std::result::Result<i32, ::std::string::String>,
-            message: ::std::result::Result<::std::string::String, ::std::string::String>,
-        }
-        impl ::std::default::Default for Error {
-            fn default() -> Self {
-                Self {
-                    error: Err("no value supplied for error".to_string()),
-                    message: Err("no value supplied for message".to_string()),
-                }
-            }
-        }
-        impl Error {
-            pub fn error<T>(mut self, value: T) -> Self
-            where
-                T: ::std::convert::TryInto<i32>,
-                T::Error: ::std::fmt::Display,
-            {
-                self.error = value
-                    .try_into()
-                    .map_err(|e| {
-                        format!("error converting supplied value for error: {e}")
-                    });
-                self
-            }
-            pub fn message<T>(mut self, value: T) -> Self
-            where
-                T: ::std::convert::TryInto<::std::string::String>,
-                T::Error: ::std::fmt::Display,
-            {
-                self.message = value
-                    .try_into()
-                    .map_err(|e| {
-                        format!("error converting supplied value for message: {e}")
-                    });
-                self
-            }
-        }
-        impl ::std::convert::TryFrom<Error> for super::Error {
-            type Error = super::error::ConversionError;
-            fn try_from(
-                value: Error,
-            ) -> ::std::result::Result<Self, super::error::ConversionError> {
-                Ok(Self {
-                    error: value.error?,
-                    message: value.message?,
-                })
-            }
-        }
-        impl ::std::convert::From<super::Error> for Error {
-            fn from(value: super::Error) -> Self {
-                Self {
-                    error: Ok(value.error),
-                    message: Ok(value.message),
-                }
-            }
-        }
         #[derive(Clone, Debug)]
         pub struct NewPlant {
             id: ::std::result::Result<i64, ::std::string::String>,
@@ -300,7 +229,7 @@ Version: 1.0.0*/
 pub struct Client {
     pub(crate) baseurl: String,
     pub(crate) client: reqwest::Client,
-    pub(crate) inner: crate::SendPolicy,
+    pub(crate) inner: ::groundwork_client::SendPolicy,
 }
 impl Client {
     /// Create a new client.
@@ -308,7 +237,7 @@ impl Client {
     /// `baseurl` is the base URL provided to the internal
     /// `reqwest::Client`, and should include a scheme and hostname,
     /// as well as port and a path stem if applicable.
-    pub fn new(baseurl: &str, inner: crate::SendPolicy) -> Self {
+    pub fn new(baseurl: &str, inner: ::groundwork_client::SendPolicy) -> Self {
         #[cfg(not(target_arch = "wasm32"))]
         let client = {
             let dur = ::std::time::Duration::from_secs(15u64);
@@ -327,7 +256,7 @@ impl Client {
     pub fn new_with_client(
         baseurl: &str,
         client: reqwest::Client,
-        inner: crate::SendPolicy,
+        inner: ::groundwork_client::SendPolicy,
     ) -> Self {
         Self {
             baseurl: baseurl.to_string(),
@@ -336,7 +265,7 @@ impl Client {
         }
     }
 }
-impl ClientInfo<crate::SendPolicy> for Client {
+impl ClientInfo<::groundwork_client::SendPolicy> for Client {
     fn api_version() -> &'static str {
         "1.0.0"
     }
@@ -346,7 +275,7 @@ impl ClientInfo<crate::SendPolicy> for Client {
     fn client(&self) -> &reqwest::Client {
         &self.client
     }
-    fn inner(&self) -> &crate::SendPolicy {
+    fn inner(&self) -> &::groundwork_client::SendPolicy {
         &self.inner
     }
 }
@@ -354,7 +283,7 @@ const _: () = {
     #[allow(dead_code)]
     fn assert_client_hooks()
     where
-        Client: ClientHooks<crate::SendPolicy>,
+        Client: ClientHooks<::groundwork_client::SendPolicy>,
     {}
 };
 impl Client {
@@ -423,7 +352,7 @@ pub mod builder {
         ///Sends a `POST` request to `/plants`
         pub async fn send(
             self,
-        ) -> Result<ResponseValue<types::Plant>, Error<types::Error>> {
+        ) -> Result<ResponseValue<types::Plant>, Error<::groundwork_client::Refusal>> {
             let Self { client, body } = self;
             let body = body
                 .and_then(|v| types::NewPlant::try_from(v).map_err(|e| e.to_string()))

@@ -50,7 +50,7 @@ pub mod operations {
                     .json_body_obj(value),
             )
         }
-        pub fn bad_request(self, value: &types::Error) -> Self {
+        pub fn bad_request(self, value: &::groundwork_client::Refusal) -> Self {
             Self(
                 self
                     .0

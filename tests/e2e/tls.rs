@@ -7,7 +7,7 @@ use std::path::Path;
 use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
-use plant_store_client::{Client, SendPolicy};
+use plant_store_client::client_with;
 use plant_store_tests::tls::{Authority, CERT, KEY, TLS};
 use plant_store_tests::{Connection, EVENT_TIMEOUT, Server, binary_in, failure, new_plant, plant};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -64,10 +64,11 @@ async fn generated_client_creates_plants_over_https() {
     assert_eq!(server.url, format!("https://{}", server.address));
     let printed = server.first_request.as_deref().expect("a new store prints a command");
     assert!(printed.starts_with(&format!("curl {}/plants ", server.url)), "{printed}");
-    let http = client(&server, &authority).build().expect("a client");
     let ficus = new_plant(1, "Ficus", None);
-    let client = Client::new_with_client(&server.url, http, SendPolicy::default());
-    let created = client.create_plant().body(ficus).send().await.expect("a plant");
+    let token = server.token.clone();
+    let client = client_with(client(&server, &authority), &server.url, move || token.clone());
+    let created =
+        client.expect("a client").create_plant().body(ficus).send().await.expect("a plant");
     assert_eq!(created.name, "Ficus");
     assert_eq!(server.export()[&1].name, "Ficus");
 }

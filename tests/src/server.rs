@@ -9,7 +9,7 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use plant_store_client::{Client, client_with_token, types::NewPlant};
+use plant_store_client::{Client, client, types::NewPlant};
 
 use crate::http::{Connection, Response};
 use crate::launched::{Launched, token};
@@ -225,7 +225,7 @@ impl Server {
 
     /// Returns a generated client with this token.
     pub fn client_with(&self, token: &str) -> Client {
-        client_with_token(&self.url, token).expect("a client")
+        client(&self.url, token).expect("a client")
     }
 
     /// Runs another command on the same store, which must succeed. Returns its stdout.

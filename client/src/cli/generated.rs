@@ -95,9 +95,9 @@ impl<T: CliConfig> Cli<T> {
             request = request.body_map(|body| { body.tag(value.clone()) });
         }
         if let Some(value) = matches.get_one::<std::path::PathBuf>("json-body") {
-            let body_txt = crate::cli::body::read(value, matches).await
+            let body_txt = std::fs::read_to_string(value)
                 .with_context(|| format!("failed to read {}", value.display()))?;
-            let body_value = crate::cli::body::parse::<types::NewPlant>(&body_txt)
+            let body_value = serde_json::from_str::<types::NewPlant>(&body_txt)
                 .with_context(|| format!("failed to parse {}", value.display()))?;
             request = request.body(body_value);
         }

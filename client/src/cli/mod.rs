@@ -3,31 +3,30 @@
 //! The commands of the operations are generated from the published document (`generated.rs`), so a
 //! new operation becomes a command without a change here.
 
-mod body;
-mod check_token;
 mod connection;
 mod contract;
 #[rustfmt::skip]
 mod generated;
 mod import;
-mod input;
-mod output;
-mod reader;
-mod signals;
 
+use std::any::TypeId;
+use std::cell::Cell;
+use std::fmt::Debug;
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Subcommand};
+use groundwork_client::{OperationInfo, escape_control};
+use reqwest::header::CONTENT_TYPE;
+use serde::Serialize;
+use serde_json::json;
 use tokio::runtime::Builder;
+use tokio::signal::unix::{SignalKind, signal};
 
-use crate::{Error, Failure, types};
+use crate::{Client, ClientInfo, Error, Failure, Refusal, ResponseValue};
 use connection::Connection;
-use generated::CliCommand;
-use output::{Output, TokenSource};
-use signals::interrupted;
-
-type Cli<'a> = generated::Cli<&'a Output>;
+use generated::{Cli, CliCommand, CliConfig};
 
 // The commands that are not operations. This is not a doc comment because clap would show it.
 #[derive(Subcommand)]
@@ -41,72 +40,88 @@ enum ExtraCommand {
 #[must_use]
 pub fn main() -> ExitCode {
     let arguments = command().get_matches();
-    let ran = Builder::new_current_thread().enable_all().build().map_err(Into::into);
-    let ran = ran.and_then(|runtime| {
+    let runtime = Builder::new_current_thread().enable_all().build().map_err(Into::into);
+    let ran = runtime.and_then(|runtime| {
         let ran = runtime.block_on(run(&arguments));
-        // Do not wait for the runtime's threads: one may be reading a pipe that never ends.
+        // Do not wait for the runtime's threads: one may be writing to a pipe that nobody reads.
         runtime.shutdown_background();
         ran
     });
-    ran.unwrap_or_else(|error| output::report_failure(&error))
+    ran.unwrap_or_else(|error| {
+        let failure = error.downcast_ref::<Failure>();
+        match failure {
+            Some(Failure::Refused { code, message, .. }) if !io::stderr().is_terminal() => {
+                say(&json!({ "error": code.number(), "message": message }).to_string());
+            }
+            _ => say(&format!("plants: {error:#}")),
+        }
+        let was_sent = failure.is_some() || error.is::<StdoutError>();
+        ExitCode::from(if was_sent { 1 } else { 2 })
+    })
 }
 
-/// Runs a command. An error that is not a [`Failure`] means that nothing was sent.
+/// Runs a command. An error that is neither a [`Failure`] nor a [`StdoutError`] means that nothing
+/// was sent.
 async fn run(matches: &ArgMatches) -> Result<ExitCode> {
     let (name, arguments) = matches.subcommand().expect("clap requires a command");
     let connection = Connection::resolve(matches)?;
     if let Some(operation) = CliCommand::iter().find(|operation| command_name(*operation) == name) {
-        return until_interrupted(execute(operation, arguments, &connection)).await;
+        let client = connection.client()?;
+        return until_interrupted(execute(client, operation, arguments)).await;
     }
     match ExtraCommand::from_arg_matches(matches)? {
-        ExtraCommand::Import(arguments) => import::run(&arguments, &connection).await,
-        ExtraCommand::CheckToken => {
-            let checked = async {
-                let checked = check_token::check(&connection).await;
-                checked.map_err(|error| with_token_source(error, &connection))
-            };
-            until_interrupted(checked).await
-        }
+        ExtraCommand::Import(arguments) => import::run(&arguments, connection.client()?).await,
+        ExtraCommand::CheckToken => until_interrupted(check_token(&connection.client()?)).await,
     }
 }
 
 /// Runs the command of an operation.
-async fn execute(
-    operation: CliCommand,
-    arguments: &ArgMatches,
-    connection: &Connection,
-) -> Result<()> {
+async fn execute(client: Client, operation: CliCommand, arguments: &ArgMatches) -> Result<()> {
     let output = Output::default();
-    let done = Cli::new(connection.client()?, &output).execute(operation, arguments).await;
-    done.map_err(|error| with_token_source(into_failure(error), connection))?;
-    output.finish()
+    let done = Cli::new(client, &output).execute(operation, arguments).await;
+    done.map_err(|error| match error.downcast::<Error<Refusal>>() {
+        Ok(error) => Failure::from(error).into(),
+        Err(other) => other,
+    })?;
+    output.0.take().map_or(Ok(()), |error| Err(error.into()))
+}
+
+/// Sends a body that every service refuses, because it is not an object. The service checks the
+/// token first, so that `error` 400 means that it accepts the token.
+async fn check_token(client: &Client) -> Result<()> {
+    let request = client.client().post(format!("{}/plants", client.baseurl()));
+    let request = request.header(CONTENT_TYPE, "application/json").body("null").build()?;
+    let operation = OperationInfo { operation_id: "create_plant" };
+    let sent = client.inner().send(client.client(), request, &operation).await;
+    let response = sent.map_err(Failure::NoResponse)?;
+    if response.status() != 400 {
+        return Err(Failure::from(Error::UnexpectedResponse(response)).into());
+    }
+    let refusal = ResponseValue::<Refusal>::from_response(response).await.map_err(Failure::from)?;
+    if refusal.error != 400 {
+        return Err(Failure::from(Error::ErrorResponse(refusal)).into());
+    }
+    Ok(write(b"{\"accepted\":true}\n")?)
 }
 
 /// Runs a command until it ends or a signal arrives.
 async fn until_interrupted(command: impl Future<Output = Result<()>>) -> Result<ExitCode> {
     tokio::select! {
         done = command => done.map(|()| ExitCode::SUCCESS),
-        status = interrupted() => Ok(status),
+        exit_code = interrupted() => Ok(exit_code),
     }
 }
 
-/// Converts the error of a generated command into a [`Failure`], if a request failed.
-fn into_failure(error: anyhow::Error) -> anyhow::Error {
-    match error.downcast::<Error<types::Error>>() {
-        Ok(error) => Failure::from(error).into(),
-        Err(other) => other,
+/// Waits for a signal that ends a command, and returns the exit code. The first process of a
+/// container (PID 1) ignores every signal that it has no handler for.
+async fn interrupted() -> ExitCode {
+    let mut terminate = signal(SignalKind::terminate()).expect("a handler can be set");
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => ExitCode::from(130),
+        _ = terminate.recv() => ExitCode::from(143),
     }
 }
 
-/// Adds the source of the token, if the service refused the token.
-fn with_token_source(error: anyhow::Error, connection: &Connection) -> anyhow::Error {
-    if error.downcast_ref().is_some_and(Failure::is_unauthorized) {
-        return error.context(TokenSource(connection.token_source()));
-    }
-    error
-}
-
-/// Defines the command line.
 /// Returns the command line of `plants`.
 #[must_use]
 pub fn command() -> Command {
@@ -126,41 +141,78 @@ fn command_name(operation: CliCommand) -> String {
     operation.operation_id().replace('_', "-")
 }
 
-/// Defines the command of an operation. Differs from the generated definition in four ways:
-///
-/// - The list of commands shows only the first line of the description.
-/// - The template of a body is left out, because the generator does not fill it in.
-/// - A file with the whole body conflicts with the flags for the members, which it would overrule.
-/// - `--ignore-unknown` applies to such a file.
+/// Defines the command of an operation: the generated definition, with the first line of the
+/// description in the list of commands, and without the template of a body, which the generator
+/// does not fill in.
 fn operation_command(operation: CliCommand) -> Command {
-    let generated = Cli::get_command(operation);
+    let generated = Cli::<&Output>::get_command(operation);
     let about = generated.get_about().map(ToString::to_string).unwrap_or_default();
     let first_line = about.lines().next().unwrap_or_default().to_owned();
-    let arguments = generated.get_arguments().filter(|argument| argument.get_id() != TEMPLATE);
-    let has_body = generated.get_arguments().any(|argument| argument.get_id() == BODY);
-    let ignore_unknown = Arg::new(body::IGNORE_UNKNOWN)
-        .long(body::IGNORE_UNKNOWN)
-        .action(ArgAction::SetTrue)
-        .display_order(99)
-        .help("Send the body without the members that the contract does not have");
+    let arguments = generated.get_arguments().filter(|one| one.get_id() != "json-body-template");
     Command::new(command_name(operation))
         .about(first_line)
         .long_about(about)
-        .args(has_body.then_some(ignore_unknown))
-        .args(arguments.cloned().map(|generated| adapt(generated, has_body)))
+        .args(arguments.cloned().map(adapt))
 }
 
-const BODY: &str = "json-body";
-const TEMPLATE: &str = "json-body-template";
-
-/// Adapts a generated argument of a command that may have a body.
-fn adapt(generated: Arg, has_body: bool) -> Arg {
-    if generated.get_id() == BODY {
-        return generated.help("File that contains the whole body as JSON; - is standard input");
+/// Adapts a generated argument. An integer is written as in JSON, and a value may begin with a
+/// dash. A file with the whole body conflicts with the members, which it would overrule.
+fn adapt(argument: Arg) -> Arg {
+    if argument.get_id() == "json-body" {
+        return argument;
     }
-    let argument = generated.allow_negative_numbers(true);
-    if has_body && !argument.is_required_set() {
-        return argument.conflicts_with_all([BODY, body::IGNORE_UNKNOWN]);
+    let is_integer = argument.get_value_parser().type_id() == TypeId::of::<i64>();
+    let argument = argument.allow_hyphen_values(true).conflicts_with("json-body");
+    if is_integer {
+        return argument.value_parser(|text: &str| serde_json::from_str::<i64>(text));
     }
     argument
+}
+
+/// Prints the responses of the service. The methods of [`CliConfig`] return nothing, so an error is
+/// kept here.
+#[derive(Default)]
+struct Output(Cell<Option<StdoutError>>);
+
+impl CliConfig for &Output {
+    fn success_item<T: Serialize + Debug>(&self, value: &ResponseValue<T>) {
+        self.list_item(&**value);
+    }
+
+    fn success_no_item(&self, _: &ResponseValue<()>) {}
+
+    fn error<T: Serialize + Debug>(&self, _: &Error<T>) {}
+
+    fn list_start<T: Serialize + Debug>(&self) {}
+
+    fn list_item<T: Serialize + Debug>(&self, value: &T) {
+        // JSON allows DEL and the C1 control characters in a text, and a terminal would obey them.
+        let escaped = |one: char| match one {
+            '\u{7f}'..='\u{9f}' => format!("\\u{:04x}", u32::from(one)),
+            _ => one.to_string(),
+        };
+        let line: String = json!(value).to_string().chars().map(escaped).collect();
+        self.0.set(write(format!("{line}\n").as_bytes()).err());
+    }
+
+    fn list_end_success<T: Serialize + Debug>(&self) {}
+
+    fn list_end_error<T: Serialize + Debug>(&self, _: &Error<T>) {}
+}
+
+/// The output of a command could not be written: the disk is full, or the reader of the pipe is
+/// gone.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write to standard output")]
+struct StdoutError(#[from] io::Error);
+
+/// Writes to stdout.
+fn write(text: &[u8]) -> Result<(), StdoutError> {
+    let mut stdout = io::stdout().lock();
+    Ok(stdout.write_all(text).and_then(|()| stdout.flush())?)
+}
+
+/// Prints a line to stderr. If stderr is closed, the exit code still reports the failure.
+fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{}", escape_control(line));
 }

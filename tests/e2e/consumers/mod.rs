@@ -1,20 +1,18 @@
-//! What consumers of the service use: the retrying client and the program `plants`.
+//! What consumers of the service use: the client and the program `plants`.
 
-mod bodies;
 mod commands;
 mod connection;
 mod csv;
-mod encodings;
 mod import;
-mod rejected;
-mod retries;
-mod signals;
-mod token;
+mod library;
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread;
 
 use plant_store_tests::{Server, build};
 
@@ -34,6 +32,7 @@ fn plants(server: &Server, arguments: &[&str]) -> Command {
 }
 
 /// A program that has ended.
+#[derive(Debug)]
 struct Finished {
     /// The exit code, or none if a signal ended the program.
     exit_code: Option<i32>,
@@ -46,6 +45,13 @@ impl Finished {
         let text = |bytes| String::from_utf8(bytes).expect("text");
         Self { exit_code: status.code(), stdout: text(stdout), stderr: text(stderr) }
     }
+
+    /// Asserts the exit code, stdout and a part of stderr, or that stderr is empty.
+    fn expect(&self, exit_code: i32, stdout: &str, stderr: &str) {
+        assert_eq!((self.exit_code, self.stdout.as_str()), (Some(exit_code), stdout), "{self:?}");
+        let is_expected = self.stderr.contains(stderr);
+        assert!(is_expected && self.stderr.is_empty() == stderr.is_empty(), "{stderr:?}: {self:?}");
+    }
 }
 
 /// Runs a program to its end.
@@ -56,4 +62,54 @@ fn run(command: &mut Command) -> Finished {
 /// Writes a file into the server's folder.
 fn write(server: &Server, name: &str, text: impl AsRef<[u8]>) {
     fs::write(server.folder().join(name), text).expect("the folder is writable");
+}
+
+/// A response of the contract, or of a proxy.
+fn response(status: &str, headers: &str, body: &str) -> String {
+    let length = body.len();
+    format!(
+        "HTTP/1.1 {status}\r\nconnection: close\r\n{headers}content-length: {length}\r\n\r\n{body}"
+    )
+}
+
+/// The lines of the head of a request.
+type Head = Vec<String>;
+
+/// A service that the test makes up.
+struct Scripted {
+    url: String,
+    heads: Arc<Mutex<Vec<Head>>>,
+}
+
+impl Scripted {
+    /// Starts a service that gives these answers, one on each connection, and then repeats the last
+    /// one. An empty answer closes the connection.
+    fn start(answers: &[String]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("the listener is bound"));
+        let heads = Arc::new(Mutex::new(Vec::new()));
+        let (received, answers) = (heads.clone(), answers.to_vec());
+        thread::spawn(move || {
+            for (number, connection) in listener.incoming().enumerate() {
+                let mut connection = BufReader::new(connection.expect("a connection"));
+                let lines = connection.by_ref().lines().map_while(Result::ok);
+                let head: Head = lines.take_while(|line| !line.is_empty()).collect();
+                let length = head.iter().find_map(|line| line.strip_prefix("content-length: "));
+                let length = length.map_or(0, |bytes| bytes.parse().expect("a number"));
+                let _ = connection.read_exact(&mut vec![0; length]);
+                received.lock().expect("no panic").push(head);
+                let answer = &answers[number.min(answers.len() - 1)];
+                let _ = connection.into_inner().write_all(answer.as_bytes());
+            }
+        });
+        Self { url, heads }
+    }
+
+    fn heads(&self) -> Vec<Head> {
+        self.heads.lock().expect("no panic").clone()
+    }
+
+    fn requests(&self) -> usize {
+        self.heads().len()
+    }
 }

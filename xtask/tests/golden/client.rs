@@ -22,22 +22,15 @@ const HEADER: &str = "\
 
 ";
 
-/// Replacements in the generated commands, so that client/src/cli/body.rs reads and parses a body
-/// as strictly as the service. If a new progenitor generates different code, a test of
-/// `--json-body` fails.
-const REPLACEMENTS: [(&str, &str); 2] = [
-    ("std::fs::read_to_string(value)", "crate::cli::body::read(value, matches).await"),
-    ("serde_json::from_str::<", "crate::cli::body::parse::<"),
-];
-
-/// Generates the client, its mocks and its commands.
+/// Generates the client, its mocks and its commands, as progenitor makes them.
 pub fn client(document: &OpenAPI) -> Result<Vec<Generated>> {
     let mut settings = GenerationSettings::new();
     settings
         .with_interface(InterfaceStyle::Builder)
         .with_derive("PartialEq")
-        // client/src/hooks.rs decides how a request is sent.
-        .with_inner_type("crate::SendPolicy".parse().expect("a path is Rust"))
+        // The clients of all services share the type of a refusal, and how a request is sent.
+        .with_replacement("Error", "::groundwork_client::Refusal", [].into_iter())
+        .with_inner_type("::groundwork_client::SendPolicy".parse().expect("a path is Rust"))
         .with_hooks(HooksMode::Expected);
     let generator = || Generator::new(&settings);
     let generated = [
@@ -50,10 +43,7 @@ pub fn client(document: &OpenAPI) -> Result<Vec<Generated>> {
     for (path, tokens) in generated {
         let tokens = tokens.with_context(|| format!("progenitor cannot generate {path}"))?;
         let file = syn::parse2(tokens).context("progenitor did not write valid Rust")?;
-        let text = REPLACEMENTS
-            .iter()
-            .fold(prettyplease::unparse(&file), |text, (theirs, ours)| text.replace(theirs, ours));
-        files.push(Generated { path, text: format!("{HEADER}{text}") });
+        files.push(Generated { path, text: format!("{HEADER}{}", prettyplease::unparse(&file)) });
     }
     Ok(files)
 }

@@ -46,12 +46,9 @@ pub fn table(rows: &[Row]) -> String {
     )
 }
 
-/// Formats the values as rows of the client's `ErrorCode`.
+/// Formats the values as rows of the clients' `ErrorCode`.
 pub fn variants(rows: &[Row]) -> Result<String> {
-    let row = |row: &Row| {
-        let Row { error, meaning, retryable, .. } = row;
-        Ok(format!("    {}, {error}, {retryable}, {meaning:?};\n", name(*error)?))
-    };
+    let row = |Row { error, .. }: &Row| Ok(format!("    {} {error}\n", name(*error)?));
     rows.iter().map(row).collect()
 }
 
@@ -68,6 +65,6 @@ fn name(status: u16) -> Result<String> {
 pub fn idempotent(document: &OpenAPI) -> String {
     let operations = document.operations().map(|(_, _, operation)| operation);
     let marked = operations.filter(|one| one.extensions.get("x-idempotent") == Some(&true.into()));
-    let line = |id| format!("    {id:?},\n");
+    let line = |id| format!("        {id:?},\n");
     marked.flat_map(|one| &one.operation_id).map(line).collect()
 }

@@ -2,8 +2,8 @@
 //! `EXPECTORATE=overwrite`, which `cargo xtask generate` sets, the test overwrites them instead.
 //!
 //! A service prints its published document, and the client, its mocks and its commands are generated
-//! from the document. The values of `error` are inserted into a page and into the client, and
-//! the client gets a list of the idempotent operations.
+//! from the document. The values of `error` are inserted into a page and into the library of
+//! the clients, and the client gets a list of the idempotent operations.
 
 mod client;
 mod errors;
@@ -38,9 +38,13 @@ fn generated() -> Result<Vec<Generated>> {
     files.append(&mut client::client(&document)?);
     let rows = errors::rows(&document)?;
     files.push(between_markers("server/WIRE.md", "errors", &errors::table(&rows))?);
-    files.push(between_markers("client/src/error_code.rs", "errors", &errors::variants(&rows)?)?);
+    files.push(between_markers(
+        "client/kit/src/error_code.rs",
+        "errors",
+        &errors::variants(&rows)?,
+    )?);
     let idempotent = errors::idempotent(&document);
-    files.push(between_markers("client/src/idempotent.rs", "idempotent", &idempotent)?);
+    files.push(between_markers("client/src/lib.rs", "idempotent", &idempotent)?);
     Ok(files)
 }
 

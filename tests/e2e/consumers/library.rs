@@ -1,0 +1,207 @@
+//! The client as a library: retries by the document's rules, failures, tokens.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant, SystemTime};
+
+use groundwork_client::OperationInfo;
+use plant_store_client::{
+    Client, ClientInfo, ErrorCode, ExponentialBuilder, Failure, GeneratedClient, InvalidClient,
+    client, client_with, settings, types,
+};
+use plant_store_tests::tls::{Authority, TLS};
+use plant_store_tests::{Server, new_plant};
+
+use super::{Scripted, response};
+use crate::database;
+
+const PLANT: &str = r#"{"name":"Ficus"}"#;
+
+/// A retry policy with short pauses for fast tests.
+fn policy() -> ExponentialBuilder {
+    let pause = Duration::from_millis(5);
+    ExponentialBuilder::new().with_min_delay(pause).with_max_delay(pause).with_max_times(3)
+}
+
+fn retrying(url: &str, token: &str) -> Client {
+    client(url, token).expect("a client").with_retries(policy())
+}
+
+async fn create(client: &Client) -> Result<types::Plant, Failure> {
+    Ok(client.create_plant().body(new_plant(1, "Ficus", None)).send().await?.into_inner())
+}
+
+fn refusal(error: i32, headers: &str) -> String {
+    response("400 Bad Request", headers, &format!(r#"{{"error":{error},"message":"why"}}"#))
+}
+
+/// How often a request is sent that gets this answer first, and a plant after that.
+async fn attempts(answer: &str, operation_id: &'static str) -> usize {
+    let service = Scripted::start(&[answer.to_owned(), response("200 OK", "", PLANT)]);
+    let client = retrying(&service.url, "pst_");
+    let request = client.client().post(format!("{}/plants", service.url)).body("{}");
+    let request = request.build().expect("a request");
+    let _ = client.inner().send(client.client(), request, &OperationInfo { operation_id }).await;
+    service.requests()
+}
+
+/// The header decides, whatever the value of `error`. After no answer, the document decides.
+#[tokio::test]
+async fn only_what_the_document_allows_is_sent_again() {
+    let may_repeat = "retry-after: 0\r\n";
+    for (answer, idempotent, other) in [
+        (refusal(503, may_repeat), 2, 2),
+        (refusal(409, may_repeat), 2, 2),
+        (refusal(503, ""), 1, 1),
+        (refusal(400, ""), 1, 1),
+        (String::new(), 2, 1),
+        (response("502 Bad Gateway", "", "<html>"), 2, 1),
+        (response("503 Service Unavailable", may_repeat, "<html>"), 2, 2),
+        (response("501 Not Implemented", "", "<html>"), 1, 1),
+        (response("413 Content Too Large", "", "<html>"), 1, 1),
+        (response("302 Found", "location: http://elsewhere\r\n", ""), 1, 1),
+    ] {
+        assert_eq!(attempts(&answer, "create_plant").await, idempotent, "{answer}");
+        assert_eq!(attempts(&answer, "water_plant").await, other, "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn retries_end_with_the_policy() {
+    let service = Scripted::start(&[String::new()]);
+    let failure = create(&retrying(&service.url, "pst_")).await.expect_err("no answer");
+    assert_eq!(service.requests(), 4);
+    assert!(failure.is_retryable() && matches!(failure, Failure::NoResponse(_)), "{failure}");
+}
+
+/// HTTP allows a date (RFC 9110, section 10.2.3). A date has whole seconds.
+#[tokio::test]
+async fn retry_after_is_obeyed_in_seconds_and_as_a_date() {
+    for is_date in [false, true] {
+        let in_two_seconds = SystemTime::now() + Duration::from_secs(2);
+        let date = httpdate::fmt_http_date(in_two_seconds);
+        let wait = if is_date { &date } else { "1" };
+        let busy = response("503 Busy", &format!("retry-after: {wait}\r\n"), "");
+        let service = Scripted::start(&[busy, response("200 OK", "", PLANT)]);
+        let started = Instant::now();
+        create(&retrying(&service.url, "pst_")).await.expect("a plant");
+        assert!(started.elapsed() > Duration::from_millis(900), "{wait}: {:?}", started.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn refusals_of_the_service_say_whether_to_send_again() {
+    let server = Server::starting().with(&["--store-timeout", "1s"]).start();
+    let client = client(&server.url, &server.token).expect("a client");
+    let lock = database::locked(&server);
+    let Err(Failure::Refused { code, retry_after, request_id, .. }) = create(&client).await else {
+        panic!("the store is locked")
+    };
+    assert_eq!((code, retry_after), (ErrorCode::ServiceUnavailable, Some(Duration::from_secs(1))));
+    assert!(request_id.is_some());
+    drop(lock);
+    create(&client).await.expect("a plant");
+    database::drop_plants_table(&server);
+    let failed = create(&client).await.expect_err("there is no table");
+    let text = failed.to_string();
+    assert!(failed.is_retryable() && text.contains("; the request id is "), "{text}");
+}
+
+/// The service closes the connection before it has read such a body.
+#[tokio::test]
+async fn large_body_that_is_refused_is_not_to_be_repeated() {
+    let server = Server::start();
+    let client = client(&server.url, &server.token).expect("a client");
+    for megabytes in [3, 20] {
+        let large = new_plant(1, &"x".repeat(megabytes << 20), None);
+        for _ in 0..5 {
+            let sent = client.create_plant().body(large.clone()).send().await;
+            let failure = Failure::from(sent.expect_err("the body is too large"));
+            assert!(!failure.is_retryable(), "{failure}");
+        }
+    }
+}
+
+/// The token may change while the program runs.
+#[tokio::test]
+async fn token_is_asked_for_each_attempt() {
+    let server = Server::start();
+    let tokens = Mutex::new(vec!["pst_".to_owned(), server.token.clone()]);
+    let token = move || {
+        let mut tokens = tokens.lock().expect("no panic");
+        if tokens.len() > 1 { tokens.remove(0) } else { tokens[0].clone() }
+    };
+    let client = client_with(settings(), &server.url, token).expect("a client");
+    create(&client).await.expect("the second token is accepted");
+}
+
+#[tokio::test]
+async fn request_that_cannot_succeed_is_sent_once() {
+    let server = Server::start();
+    let starting = Server::starting();
+    Authority::new().issue(starting.folder());
+    let tls = starting.with(&TLS).start();
+    for (url, expected) in [
+        (tls.url.clone(), "certificate"),
+        (tls.url.replace("https:", "http:"), "does not speak plain HTTP on this port"),
+        (server.url.replace("http:", "https:"), "does not speak TLS on this port"),
+    ] {
+        let pem = Authority::new().pem();
+        let stranger = reqwest::Certificate::from_pem(pem.as_bytes()).expect("a certificate");
+        let settings = settings().tls_certs_only([stranger]);
+        let client = client_with(settings, &url, || "pst_".to_owned()).expect("a client");
+        let slow = ExponentialBuilder::new().with_min_delay(Duration::from_mins(1));
+        let failure = create(&client.with_retries(slow)).await.expect_err("no answer");
+        assert!(failure.to_string().contains(expected) && !failure.is_retryable(), "{failure}");
+    }
+}
+
+/// The client could not decode the response, so it asks for a plain one.
+#[tokio::test]
+async fn client_asks_for_responses_without_a_coding() {
+    let service = Scripted::start(&[response("200 OK", "", PLANT)]);
+    create(&client(&service.url, "pst_").expect("a client")).await.expect("a plant");
+    let head = service.heads().remove(0);
+    assert!(head.contains(&"accept-encoding: identity".to_owned()), "{head:?}");
+    assert!(head.contains(&"authorization: Bearer pst_".to_owned()), "{head:?}");
+}
+
+#[tokio::test]
+async fn unexpected_response_names_its_status_and_location() {
+    for (answer, expected) in [
+        (response("302 Found", "location: http://a/login\r\n", ""), "a redirect to http://a/login"),
+        (response("404 Not Found", "", "<html>"), "answered 404 Not Found: there is no operation"),
+        (response("200 OK", "", "<html>Log in</html>"), "<html>Log in</html>"),
+        (response("400 Bad Request", "", "<html>no"), "did not come from the service"),
+    ] {
+        let service = Scripted::start(&[answer]);
+        let failure = create(&retrying(&service.url, "pst_")).await.expect_err("no plant");
+        assert!(failure.to_string().contains(expected), "{failure}");
+        assert!(!failure.is_retryable() && failure.code().is_none(), "{failure}");
+    }
+}
+
+/// The URL may contain a password, or be a token that was given by mistake.
+#[test]
+fn no_error_and_no_debug_output_shows_a_secret() {
+    let urls = ["", "pst_secret", "ftp://secret", "http://user:secret@plants", "http://"];
+    for url in urls.into_iter().chain(["http://plants?secret", "http://plants#secret"]) {
+        let error = client(url, "pst_").expect_err("not the URL of a service");
+        assert!(matches!(error, InvalidClient::Url(_)), "{error}");
+        assert!(!format!("{error:?} {error}").contains("secret"), "{error}");
+    }
+    for token in ["", "secret word", "secret\n"] {
+        let error = client("http://plants", token).expect_err("not a token");
+        assert!(!format!("{error:?} {error}").contains("secret"), "{error}");
+    }
+    let shown = format!("{:?}", client("http://plants", "pst_secret"));
+    assert!(shown.contains("http://plants") && !shown.contains("secret"), "{shown}");
+}
+
+/// A consumer may spawn a create on another thread.
+#[test]
+fn create_is_send() {
+    fn is_send(_: impl Send) {}
+    let _ = |client: &Client, plant: types::NewPlant| {
+        is_send(client.create_plant().body(plant).send());
+    };
+}
