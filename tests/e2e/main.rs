@@ -8,6 +8,7 @@ mod first_use;
 mod goose_farm;
 mod hard_to_kill;
 mod metrics;
+mod model;
 mod monitoring;
 mod operators;
 mod postgres;

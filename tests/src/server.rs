@@ -149,10 +149,13 @@ impl Server {
 
     /// Waits until the process exits by itself.
     pub fn wait(&mut self) -> ExitStatus {
-        let process = &mut self.launched.process;
-        let mut has_ended = || process.try_wait().expect("it can be waited for").is_some();
-        wait_until(&mut has_ended, || "the process does not exit".into());
-        self.launched.process.wait().expect("it has exited")
+        wait_until(|| self.try_wait().is_some(), || "the process does not exit".into());
+        self.try_wait().expect("it has exited")
+    }
+
+    /// Returns the exit status if the process has exited.
+    pub fn try_wait(&mut self) -> Option<ExitStatus> {
+        self.launched.process.try_wait().expect("it can be waited for")
     }
 
     /// Returns the stdout of a process that has exited, without the lines printed at its start.

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, ensure};
 use xshell::{Cmd, Shell, cmd};
 
 use crate::checkout::{ALL, linting_shell, quietly, shell, this_program};
+use crate::faults;
 use crate::needs::{found_or_skipped, has, has_citus, in_ci, postgres_found_or_skipped};
 
 /// The flags that skip the tests that do not run on both engines.
@@ -30,6 +31,7 @@ pub fn test(names: &[String]) -> Result<()> {
         return step("tests", cmd!(sh, "cargo test --test e2e {ALL...} -- {names...}"));
     }
     step("format", cmd!(sh, "cargo fmt --all --check"))?;
+    faults::check_all()?;
     step("build", cmd!(sh, "cargo build --all-targets {ALL...}"))?;
     drift()?;
     let xtask = this_program()?;
@@ -71,7 +73,7 @@ pub fn ci() -> Result<()> {
         step("tests on PostgreSQL", on_postgres)?;
     }
     if has_citus {
-        let on_citus = e2e().args(["--ignored", "postgres::citus::"]);
+        let on_citus = e2e().args(["--ignored", "postgres::"]);
         step("tests on Citus", on_citus.env("PLANT_STORE_TESTS_CITUS", "1"))?;
     }
     // `test` does not build the servers of the benchmark.

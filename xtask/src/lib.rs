@@ -9,6 +9,7 @@ pub mod checkout;
 pub mod checks;
 pub mod compat;
 pub mod conformance;
+pub mod faults;
 pub mod needs;
 pub mod release;
 pub mod server;

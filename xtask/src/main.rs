@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use xtask::checkout::find_root;
-use xtask::{bench, checks, compat, conformance, release};
+use xtask::{bench, checks, compat, conformance, faults, release};
 
 /// The chores of this repository
 ///
@@ -36,6 +36,8 @@ enum Chore {
     Compat(compat::Base),
     /// Run the tests of crashes, faults and floods at full length
     Soak,
+    /// Put faults into a copy, one at a time, and print which test finds each of them
+    Faults(faults::Faults),
     /// Check the document and the service with third-party tools: linters, oasdiff, Schemathesis,
     /// clients of other generators
     Conformance(conformance::Parts),
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         Chore::Generate { check: true } => checks::drift(),
         Chore::Compat(base) => compat::run(&base),
         Chore::Soak => checks::soak(),
+        Chore::Faults(faults) => faults::run(&faults),
         Chore::Conformance(parts) => conformance::run(&parts),
         Chore::Release(build) => release::run(&build),
         Chore::Bench(args) => bench::run(&args),

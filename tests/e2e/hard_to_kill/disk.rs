@@ -86,13 +86,6 @@ pub fn stop_hanging(folder: &Path, call: &str, file: &str) {
     fs::remove_file(hangs).expect("the call hung until now");
 }
 
-/// Makes each sync take that many milliseconds longer.
-pub fn slow_down(folder: &Path, milliseconds: u32) {
-    for file in [STORE, WAL] {
-        fs::write(state(folder, "sync-takes", file), milliseconds.to_string()).expect("a file");
-    }
-}
-
 /// Simulates a power cut: every write since the last successful sync is lost.
 pub fn cut_power(stopped: &Starting) {
     let folder = stopped.folder();
@@ -108,7 +101,8 @@ pub fn cut_power(stopped: &Starting) {
     remove(&folder.join("plant-store.db-shm"));
 }
 
-fn state(folder: &Path, what: &str, file: &str) -> PathBuf {
+/// Returns the path of a file that tells the simulated disk, or the test, about a file of the store.
+pub fn state(folder: &Path, what: &str, file: &str) -> PathBuf {
     folder.join(DISK).join(format!("{what}.{file}"))
 }
 

@@ -6,14 +6,20 @@
  * of its WAL:
  *   sync-fails.FILE, write-fails.FILE   created by the test: the call fails
  *   sync-fails.folder                   the same for the process's working directory
- *   sync-hangs.FILE, read-hangs.FILE    created by the test: the call hangs until this is removed
+ *   sync-hangs.FILE, write-hangs.FILE, read-hangs.FILE
+ *                                       created by the test: the call hangs until this is removed
  *   hangs.FILE                          tells the test that a call hangs
  *   sync-takes.FILE                     written by the test: the delay of a sync in milliseconds
+ *   sync-kills.FILE, write-kills.FILE   written by the test: SIGKILL in place of that many-th call
+ *   failed.FILE                         the process whose sync of the file failed last
  *   unsynced.FILE                       offset and length of each write that was not synced
  *   synced.FILE                         the bytes that survive a power cut
  *
  * A failed sync discards the list of unsynced writes, as Linux marks pages clean that it could not
- * write. Only one thread at a time writes to a file, so there are no locks.
+ * write. There is no real sync: what survives a power cut is in synced.FILE, and a real sync may take
+ * seconds. The lists have a lock, because a command may sync what a server writes.
+ *
+ * With $READS_NEVER_HANG, only the other processes hang when they read.
  */
 
 #define _GNU_SOURCE
@@ -21,9 +27,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,10 +64,37 @@ static void hang(int file, const char *what) {
     unlink(path);
 }
 
+/* Kills the process if this is the call that the test has chosen. */
+static void count_down(int file, const char *what) {
+    char path[PATH_MAX];
+    FILE *calls = state_path(file, what, path) ? fopen(path, "r+") : NULL;
+    int left = 0;
+    if (!calls) return;
+    if (fscanf(calls, "%d", &left) == 1 && left <= 1) {
+        unlink(path);
+        kill(getpid(), SIGKILL);
+    }
+    rewind(calls);
+    fprintf(calls, "%d \n", left - 1);
+    fclose(calls);
+}
+
+/* Takes the lock of the lists of a file. Closing the returned descriptor releases it. */
+static int lock(int file) {
+    char path[PATH_MAX];
+    int lists = state_path(file, "lock", path) ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+    if (lists >= 0) flock(lists, LOCK_EX);
+    return lists;
+}
+
+static void unlock(int lists) {
+    if (lists >= 0) close(lists);
+}
+
 ssize_t pread64(int file, void *bytes, size_t count, off64_t offset) {
     static ssize_t (*read_at)(int, void *, size_t, off64_t);
     if (!read_at) read_at = dlsym(RTLD_NEXT, "pread64");
-    hang(file, "read-hangs");
+    if (!getenv("READS_NEVER_HANG")) hang(file, "read-hangs");
     return read_at(file, bytes, count, offset);
 }
 
@@ -71,6 +106,8 @@ ssize_t pread(int file, void *bytes, size_t count, off_t offset) {
 ssize_t pwrite64(int file, const void *bytes, size_t count, off64_t offset) {
     static ssize_t (*write_at)(int, const void *, size_t, off64_t);
     if (!write_at) write_at = dlsym(RTLD_NEXT, "pwrite64");
+    count_down(file, "write-kills");
+    hang(file, "write-hangs");
     if (marker_exists(file, "write-fails") && (count /= 2) == 0) {
         errno = ENOSPC;
         return -1;
@@ -78,10 +115,12 @@ ssize_t pwrite64(int file, const void *bytes, size_t count, off64_t offset) {
     ssize_t written = write_at(file, bytes, count, offset);
     char path[PATH_MAX];
     if (written > 0 && state_path(file, "unsynced", path)) {
+        int lists = lock(file);
         FILE *unsynced = fopen(path, "a");
         if (!unsynced) abort();
         fprintf(unsynced, "%lld %zd\n", (long long)offset, written);
         fclose(unsynced);
+        unlock(lists);
     }
     return written;
 }
@@ -133,16 +172,25 @@ static void delay(int file) {
     fclose(time);
 }
 
-static int sync_with(const char *call, int file) {
-    int (*sync)(int) = dlsym(RTLD_NEXT, call);
+static int sync_file(int file) {
     delay(file);
+    count_down(file, "sync-kills");
     hang(file, "sync-hangs");
-    int result = marker_exists(file, "sync-fails") ? -1 : sync(file);
-    forget_unsynced(file, result == 0);
-    if (result != 0) errno = EIO;
-    return result;
+    int fails = marker_exists(file, "sync-fails");
+    char path[PATH_MAX];
+    FILE *failed = fails && state_path(file, "failed", path) ? fopen(path, "w") : NULL;
+    if (failed) {
+        fprintf(failed, "%d", getpid());
+        fclose(failed);
+    }
+    int lists = lock(file);
+    forget_unsynced(file, !fails);
+    unlock(lists);
+    if (!fails) return 0;
+    errno = EIO;
+    return -1;
 }
 
-int fsync(int file) { return sync_with("fsync", file); }
+int fsync(int file) { return sync_file(file); }
 
-int fdatasync(int file) { return sync_with("fdatasync", file); }
+int fdatasync(int file) { return sync_file(file); }

@@ -1,10 +1,8 @@
 //! Crashes, failing disks and floods. None of them may lose an acknowledged plant, or cause an
 //! answer that the contract does not declare. `cargo xtask soak` runs these tests at full length.
 
-mod crashes;
 mod crowds;
 pub mod disk;
 mod floods;
-pub mod load;
 mod memory;
 mod strangers;

@@ -8,7 +8,6 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use nix::sys::signal::Signal;
 use plant_store_tests::{
     Server, Starting, amount, bearer, binary_in, plant, run, store_of, without_own_variables,
 };
@@ -17,10 +16,6 @@ use tempfile::TempDir;
 use super::killed::kill_before_each_call;
 use super::{create, files, names};
 use crate::database::STORE;
-use crate::hard_to_kill::load::{Answer, Load, Sent};
-
-/// The maximum number of answers before the server is killed.
-const MAX_ANSWERS: usize = 200;
 
 /// Returns the URL of a store in that file.
 fn url(file: &Path) -> String {
@@ -218,26 +213,4 @@ fn copy_killed_at_a_random_moment_is_whole_or_not_there() {
         whole += usize::from(killed.check(folder.path()));
     }
     println!("{rounds} kills, {whole} after the copy was complete");
-}
-
-/// In each round a store is copied under load, its server is killed, and the copy is served.
-#[test]
-fn copy_under_load_contains_every_plant_acknowledged_before_it() {
-    let mut load = Load::default();
-    let mut server = Server::start();
-    for _ in 0..amount(2, 200) {
-        let folder = TempDir::new().expect("a temporary folder");
-        let mut before = 0;
-        let mut sent = load.run_to_end(&server, |progress| {
-            progress.wait_for(rand::random_range(0..=MAX_ANSWERS), Answer::Created);
-            before = progress.answers();
-            copy_succeeds(server.folder(), &url(&folder.path().join(STORE)));
-            server.signal(Signal::SIGKILL);
-        });
-        // The copy may or may not contain the plants that were acknowledged while it was made.
-        sent[before..].iter_mut().for_each(|attempt| attempt.answer = Answer::Lost);
-        server = Starting::on(folder, &server.token).start();
-        load.check(&server, &sent);
-        load.check(&server, &Sent::default());
-    }
 }

@@ -1,6 +1,6 @@
 //! A Citus coordinator with two workers: some tests of a single server, and tests of the workers.
 //!
-//! `PLANT_STORE_TESTS_CITUS=1 cargo test … -- --ignored postgres::citus::`
+//! `PLANT_STORE_TESTS_CITUS=1 cargo test … -- --ignored postgres::`
 
 use std::time::{Duration, Instant};
 
@@ -8,12 +8,14 @@ use nix::unistd::Pid;
 use plant_store_tests::plant;
 use plant_store_tests::postgres::Cluster;
 
+use super::contents;
 use super::scene::{Paused, Scene, as_owner, refusal};
-use super::{contents, faults, refusals, servers};
-use crate::hard_to_kill::load::SLACK;
 
 /// How long a create may take, in seconds.
-const TIMEOUT: usize = 3;
+const TIMEOUT: u64 = 3;
+
+/// How late an answer may be, because the machine is busy with other work.
+const SLACK: Duration = Duration::from_secs(2);
 
 fn worker(scene: &Scene) -> &Cluster {
     scene.cluster.nodes().last().expect("there are two workers")
@@ -21,37 +23,8 @@ fn worker(scene: &Scene) -> &Cluster {
 
 #[test]
 #[ignore = "needs Citus"]
-fn sigkill_of_each_node_refuses_at_most_1_percent_of_creates() {
-    faults::sigkill_of_the_database_refuses_at_most_1_percent_of_creates();
-}
-
-#[test]
-#[ignore = "needs Citus"]
-fn racing_creates_on_two_servers_give_each_id_to_one_plant() {
-    servers::racing_creates_on_two_servers_give_each_id_to_one_plant();
-}
-
-#[test]
-#[ignore = "needs Citus"]
 fn copy_to_shards_and_back_keeps_every_byte() {
     contents::copy_to_a_database_and_back_keeps_every_byte();
-}
-
-#[test]
-#[ignore = "needs Citus"]
-fn create_is_503_while_a_worker_does_not_sync() {
-    refusals::create_is_503_while_the_database_does_not_sync();
-}
-
-/// Most batches under load need both workers.
-#[test]
-#[ignore = "needs Citus"]
-fn create_is_503_while_a_worker_is_down() {
-    refusals::assert_refused_during(
-        "worker down",
-        |scene| worker(scene).kill(),
-        |scene| worker(scene).start_again(),
-    );
 }
 
 #[test]
@@ -119,7 +92,7 @@ fn create_while_down(
     let lost = ids("=");
     let kept = ids("<>");
     let create = |id| scene.server.create(&plant(id, "Ficus", None));
-    let deadline = Duration::from_secs(TIMEOUT as u64);
+    let deadline = Duration::from_secs(TIMEOUT);
     let paused = take_down(down);
     for (id, ids_of_the_other_worker) in lost.iter().zip(kept.chunks(5)) {
         let sent = Instant::now();

@@ -1,12 +1,9 @@
 //! Several hosts in one URL: silent hosts, standbys and failovers.
 
-use std::time::Duration;
-
-use plant_store_tests::postgres::{Cluster, Link};
+use plant_store_tests::postgres::Link;
 use plant_store_tests::{Folder, Server, plant};
 
-use super::scene::{ANSWERS, cluster_with_database, rounds};
-use crate::hard_to_kill::load::{Answer, Load, count};
+use super::scene::cluster_with_database;
 
 /// Starts a server with two hosts in its URL. It finds the host that takes writes.
 pub fn start(ports: [u16; 2], store_timeout: &str) -> Server {
@@ -56,23 +53,4 @@ fn token_command_finds_the_primary_behind_a_standby() {
     server.command(&["token", "create", "ci"]);
     server.command(&["token", "revoke", "ci"]);
     assert!(!server.command(&["token", "list"]).contains("ci"));
-}
-
-/// The timeout of a create, which is longer than a failover on a busy machine.
-const TIMEOUT: Duration = Duration::from_secs(20);
-
-#[test]
-fn failover_under_load_loses_no_acknowledged_plant() {
-    for _ in 0..rounds() {
-        let (primary, _) = cluster_with_database();
-        let standby = primary.standby("s1");
-        let server = start([&primary, &standby].map(Cluster::port), "20s");
-        let sent = Load::default().run_and_check(&[&server], TIMEOUT, |progress| {
-            progress.wait_for(ANSWERS, Answer::Created);
-            primary.kill();
-            standby.promote();
-            progress.wait_for(ANSWERS, Answer::Created);
-        });
-        assert_eq!(count(&sent, Answer::Lost), 0, "the server keeps running");
-    }
 }

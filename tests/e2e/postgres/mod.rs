@@ -3,10 +3,9 @@
 
 mod citus;
 mod contents;
-mod faults;
 mod hosts;
 mod refusals;
-mod scene;
+pub mod scene;
 mod servers;
 mod standbys;
 mod starts;

@@ -1,67 +1,38 @@
-//! The scene of the tests: a server on a database of its own, under load while the database fails.
+//! The scene of the tests: a server on a database of its own.
 
 use std::fs;
 use std::net::SocketAddr;
 use std::process::Command;
-use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use plant_store_tests::postgres::{Cluster, Link, Session};
-use plant_store_tests::{Folder, Server, amount, failure, wait_until};
+use plant_store_tests::postgres::{Cluster, Session};
+use plant_store_tests::{Folder, Server, failure, wait_until};
 
-use crate::hard_to_kill::load::{Answer, Load, Progress, Sent, count};
 use crate::metrics::{metrics_address, scrape, series};
 
-/// The number of answers before and after a fault.
-pub const ANSWERS: usize = 500;
-
-/// Returns how often each fault is repeated.
-pub fn rounds() -> usize {
-    amount(1, 20)
-}
-
-/// A server that reaches its database through a link.
+/// A server on a cluster of its own.
 pub struct Scene {
     pub cluster: Cluster,
-    pub link: Link,
     pub server: Server,
     metrics: SocketAddr,
-    timeout: Duration,
-    load: Load,
 }
 
 impl Scene {
     /// Starts a new cluster and a server on it. `timeout` is the timeout of a create in seconds.
-    pub fn start(timeout: usize) -> Self {
+    pub fn start(timeout: u64) -> Self {
         let cluster = Cluster::start();
         create_database(&cluster);
         Self::over(cluster, timeout)
     }
 
     /// Starts a server on the database `plants` of an existing cluster.
-    pub fn over(cluster: Cluster, timeout: usize) -> Self {
-        let link = Link::new(&cluster);
-        let server = Server::starting_in(Folder::over(&as_owner(&link.url("plants"))))
+    pub fn over(cluster: Cluster, timeout: u64) -> Self {
+        let server = Server::starting_in(Folder::over(&as_owner(&cluster.url("plants"))))
             .with(&["--store-timeout", &format!("{timeout}s"), "--metrics", "127.0.0.1:0"])
             .start();
         let metrics = metrics_address(&server);
-        let timeout = Duration::from_secs(timeout as u64);
-        Self { cluster, link, server, metrics, timeout, load: Load::default() }
-    }
-
-    /// Causes the fault under load, and checks the store afterwards.
-    pub fn round(&mut self, what: &str, fault: impl FnOnce(&Self, &Progress)) -> Sent {
-        println!("{what}");
-        let mut load = std::mem::take(&mut self.load);
-        let sent = load.run_and_check(&[&self.server], self.timeout, |progress| {
-            progress.wait_for(ANSWERS, Answer::Created);
-            fault(self, progress);
-            progress.wait_for(ANSWERS, Answer::Created);
-        });
-        assert_eq!(count(&sent, Answer::Lost), 0, "the server keeps running");
-        self.load = load;
-        sent
+        Self { cluster, server, metrics }
     }
 
     /// Returns how often the service has retried for that cause.

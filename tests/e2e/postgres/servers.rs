@@ -2,19 +2,13 @@
 
 use std::process::Stdio;
 use std::thread;
-use std::time::Duration;
 
-use nix::sys::signal::Signal;
 use plant_store_tests::postgres::Cluster;
 use plant_store_tests::{
     Connection, Folder, Launched, Server, Starting, amount, bearer, plant, post,
 };
 
-use super::scene::{ANSWERS, Paused, as_owner, create_database, rounds};
-use crate::hard_to_kill::load::{Answer, Load, count};
-
-/// The timeout of a create.
-const TIMEOUT: Duration = Duration::from_secs(20);
+use super::scene::{Paused, as_owner, create_database};
 
 /// Starts two servers on the database `plants`.
 fn two_servers() -> (Cluster, [Server; 2]) {
@@ -25,34 +19,6 @@ fn two_servers() -> (Cluster, [Server; 2]) {
     let first = Server::starting_in(Folder::over(&url)).with(&flags).start();
     let second = Starting::on(Folder::over(&url), &first.token).with(&flags).start();
     (cluster, [first, second])
-}
-
-#[test]
-pub fn racing_creates_on_two_servers_give_each_id_to_one_plant() {
-    let (_cluster, [first, second]) = two_servers();
-    let mut load = Load::default();
-    for _ in 0..rounds() {
-        let sent = load.run_and_check(&[&first, &second], TIMEOUT, |progress| {
-            progress.wait_for(4 * ANSWERS, Answer::Created);
-        });
-        assert_eq!([Answer::Refused, Answer::Lost].map(|kind| count(&sent, kind)), [0, 0]);
-    }
-}
-
-/// The creates of the killed server succeed on the other one.
-#[test]
-fn sigkill_of_one_of_two_servers_under_load_loses_nothing() {
-    let (_cluster, [mut first, second]) = two_servers();
-    let mut load = Load::default();
-    for _ in 0..rounds() {
-        let sent = load.run_and_check(&[&first, &second], TIMEOUT, |progress| {
-            progress.wait_for(ANSWERS, Answer::Created);
-            first.signal(Signal::SIGKILL);
-            progress.wait_for(ANSWERS, Answer::Created);
-        });
-        assert_eq!(count(&sent, Answer::Refused), 0);
-        first = first.stopped_by(Signal::SIGKILL).start();
-    }
 }
 
 /// The table of plants is locked for a long time, as `VACUUM FULL` would do.

@@ -1,15 +1,11 @@
 //! Full disks: creates are refused, and succeed again once there is space.
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{amount, plant};
+use plant_store_tests::plant;
 
-use crate::database::{STORE, WAL};
+use crate::database::WAL;
 use crate::hard_to_kill::disk;
-use crate::hard_to_kill::load::{Answer, Load, count};
 use crate::metrics::{get, metrics_address};
-
-/// The maximum number of answers before the disk fills up.
-const MAX_ANSWERS: usize = 100;
 
 #[test]
 fn create_on_a_full_disk_is_503_until_there_is_space() {
@@ -51,36 +47,4 @@ fn ready_is_503_while_the_disk_is_full() {
     }
     disk::stop_failing(server.folder(), "write", WAL);
     server.wait_until("ready again", || ready() == 200);
-}
-
-/// Under load, the disk becomes full and has space again, four times. Then the power is cut. In
-/// about half of the rounds the store's file accepts no writes at all, so every checkpoint fails.
-#[test]
-fn full_disks_lose_no_acknowledged_plant() {
-    let mut load = Load::default();
-    let mut server = disk::start();
-    for _ in 0..amount(2, 50) {
-        let store_is_full = rand::random();
-        if store_is_full {
-            disk::fail(&server, "write", STORE);
-        }
-        let sent = load.run_to_end(&server, |progress| {
-            for _ in 0..4 {
-                progress.wait_for(rand::random_range(0..=MAX_ANSWERS), Answer::Created);
-                disk::fail(&server, "write", WAL);
-                progress.wait_for(1, Answer::Refused);
-                disk::stop_failing(server.folder(), "write", WAL);
-            }
-            progress.wait_for(1, Answer::Created);
-            server.signal(Signal::SIGKILL);
-        });
-        assert_eq!(count(&sent, Answer::Failed), 0);
-        let stopped = server.stopped_by(Signal::SIGKILL);
-        disk::cut_power(&stopped);
-        if store_is_full {
-            disk::stop_failing(stopped.folder(), "write", STORE);
-        }
-        server = disk::start_again(stopped);
-        load.check(&server, &sent);
-    }
 }

@@ -35,39 +35,6 @@ fn create_is_503_after_the_store_timeout_while_a_commit_hangs() {
     assert!(server.export().into_keys().eq(1..5));
 }
 
-#[test]
-fn stop_does_not_wait_for_a_hanging_commit() {
-    let mut server = disk::start_with(&["--shutdown-timeout", "500ms"]);
-    server.create(&plant(1, "Ficus", None)).plant();
-    disk::hang(server.folder(), "sync", WAL);
-    let mut waiting = server.connect();
-    waiting.send(&server.post(&plant(2, "Fern", None)));
-    // This answer shows that the server has read the request above before the signal.
-    assert_eq!(server.create_with("", "{}").error(), 401);
-    server.signal(Signal::SIGTERM);
-    assert_eq!(server.wait().code(), Some(0));
-    assert!(server.log().contains("the store could not be closed in time"), "{}", server.log());
-}
-
-/// A checkpoint writes as much as all commits before it, and the next commits wait for it.
-#[test]
-fn hanging_checkpoint_is_503_and_does_not_delay_the_stop() {
-    let flags = ["--store-timeout", "1s", "--shutdown-timeout", "500ms"];
-    let mut server = disk::start_with(&flags);
-    disk::hang(server.folder(), "sync", STORE);
-    let long = "f".repeat(60_000);
-    // Some plants fill the WAL. The next create waits for the checkpoint, and is then refused.
-    let mut answers = (0..).map(|id| server.create(&plant(id, &long, None)));
-    let refused = answers.find(|answer| answer.status == 400).expect("there are many ids");
-    assert_eq!(refused.error(), 503);
-    drop(answers);
-    server.signal(Signal::SIGTERM);
-    assert_eq!(server.wait().code(), Some(0));
-    let (_, stopped) = server.ended();
-    disk::stop_hanging(stopped.folder(), "sync", STORE);
-    assert!(disk::start_again(stopped).export().contains_key(&0));
-}
-
 /// A system call that does not return, and the file that it operates on.
 #[derive(Clone, Copy)]
 struct HangingCall {

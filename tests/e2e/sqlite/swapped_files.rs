@@ -8,8 +8,6 @@ use nix::sys::signal::Signal;
 use plant_store_tests::{Connection, Server, amount, plant, run};
 
 use crate::database::{STORE, WAL, WAL_INDEX};
-use crate::hard_to_kill::load::{Answer, Load};
-use crate::wire::signals::in_flight;
 
 /// What the server logs before it exits.
 const LOST: &str = "the store is lost: stopping";
@@ -22,42 +20,6 @@ fn rename(folder: &Path, from: &str, to: &str) {
 fn put(from: &Path, file: &str, into: &Path) {
     fs::copy(from.join(file), into.join("other")).expect("a copy");
     rename(into, "other", file);
-}
-
-/// All acknowledged plants are in the file and its WAL. When the file is back, the two are the
-/// store.
-#[test]
-fn store_renamed_under_load_keeps_every_acknowledged_plant() {
-    let mut load = Load::default();
-    let server = Server::start();
-    let sent = load.run_to_end(&server, |progress| {
-        progress.wait_for(500, Answer::Created);
-        rename(server.folder(), STORE, "elsewhere.db");
-        server.wait_for_log(LOST);
-    });
-    let (status, stopped) = server.ended();
-    assert_eq!(status.code(), Some(3));
-    rename(stopped.folder(), "elsewhere.db", STORE);
-    let server = stopped.start();
-    load.check(&server, &sent);
-}
-
-/// The stop still answers the requests in flight, but their plants would be committed to a file
-/// that no longer exists.
-#[test]
-fn requests_in_flight_get_no_200_after_the_file_is_deleted() {
-    let mut server = Server::start();
-    server.create(&plant(1, "Ficus", None)).plant();
-    let bodies = [2, 3, 4].map(|id| plant(id, "Fern", None));
-    let mut connections = bodies.each_ref().map(|body| in_flight(&server, body));
-    fs::remove_file(server.folder().join(STORE)).expect("the file exists");
-    server.wait_for_log(LOST);
-    for (connection, body) in connections.iter_mut().zip(&bodies) {
-        let error = connection.exchange(body.as_bytes()).error();
-        assert!(error == 500 || error == 503, "{error}");
-    }
-    assert_eq!(server.wait().code(), Some(3));
-    assert_eq!(server.log().matches(LOST).count(), 1, "{}", server.log());
 }
 
 /// Another store with its own WAL is at the path now. The server must not touch it when it exits.

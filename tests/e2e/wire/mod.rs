@@ -9,5 +9,4 @@ pub mod framing;
 pub mod limits;
 pub mod logs;
 pub mod properties;
-pub mod races;
 pub mod signals;

@@ -1,17 +1,16 @@
 //! The network between the service and the database, under the control of a test: a TCP proxy that
-//! can delay, stall and cut connections. It neither loses nor changes a byte of an open connection.
+//! can stall and cut connections. It neither loses nor changes a byte of an open connection.
 
 use std::io::Result;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Mutex;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, sink};
 use tokio::net::tcp::{ReadHalf, WriteHalf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{mpsc, watch};
-use tokio::task::{JoinHandle, JoinSet, spawn_blocking};
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 
 use super::cluster::lock;
@@ -23,9 +22,6 @@ const LAST_BYTES: Duration = Duration::from_secs(1);
 
 /// The maximum number of bytes per read.
 const CHUNK: usize = 16 * 1024;
-
-/// The maximum number of chunks that wait in one direction.
-const CHUNKS: usize = 64 * 1024;
 
 /// How connections are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +38,6 @@ struct State {
     stalls: bool,
     /// How the link was cut, or `None`.
     cut: Option<Cut>,
-    delay: Duration,
 }
 
 /// A listening proxy.
@@ -62,7 +57,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// Creates a link to a cluster, without a delay.
+    /// Creates a link to a cluster, which is up.
     pub fn new(cluster: &Cluster) -> Self {
         let [own, server] = [port::free(), cluster.port()]
             .map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
@@ -80,11 +75,6 @@ impl Link {
     /// The URL of a database, as reached through this link.
     pub fn url(&self, database: &str) -> String {
         self.databases.url(database)
-    }
-
-    /// Delays each byte in both directions, so a round trip takes twice as long.
-    pub fn delay(&self, one_way: Duration) {
-        self.change(|state| state.delay = one_way);
     }
 
     /// Stalls the link: no byte arrives any more. Connections stay open, and new connections are
@@ -113,7 +103,7 @@ impl Link {
 }
 
 fn listen(own: SocketAddr, server: SocketAddr) -> Proxy {
-    let initial = State { stalls: false, cut: None, delay: Duration::ZERO };
+    let initial = State { stalls: false, cut: None };
     let (sender, state) = watch::channel(initial);
     let listener = std::net::TcpListener::bind(own).expect("the port is free");
     listener.set_nonblocking(true).expect("the socket takes options");
@@ -151,8 +141,8 @@ async fn relay(mut client: TcpStream, server: SocketAddr, state: watch::Receiver
         let (from_server, to_server) = server.split();
         let both = async {
             tokio::try_join!(
-                copy_with_delay(from_client, to_server, &state),
-                copy_with_delay(from_server, to_client, &state)
+                copy_while_up(from_client, to_server, &state),
+                copy_while_up(from_server, to_client, &state)
             )
         };
         tokio::select! {
@@ -173,42 +163,21 @@ async fn relay(mut client: TcpStream, server: SocketAddr, state: watch::Receiver
     }
 }
 
-/// Copies one direction of a connection, including its end. Delayed bytes wait in a queue, so a
-/// long delay does not reduce the throughput.
-async fn copy_with_delay(
+/// Copies one direction of a connection, including its end.
+async fn copy_while_up(
     mut from: ReadHalf<'_>,
     mut to: WriteHalf<'_>,
     state: &watch::Receiver<State>,
 ) -> Result<()> {
-    let (queue, mut queued) = mpsc::channel::<(Instant, Vec<u8>)>(CHUNKS);
-    let read = async move {
-        loop {
-            wait_while_stalled(state).await;
-            let mut chunk = Vec::with_capacity(CHUNK);
-            let is_end = from.read_buf(&mut chunk).await? == 0;
-            let due = Instant::now() + state.borrow().delay;
-            // The write half lives as long as this half.
-            if queue.send((due, chunk)).await.is_err() || is_end {
-                return Ok(());
-            }
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        let read = from.read(&mut chunk).await?;
+        wait_while_stalled(state).await;
+        if read == 0 {
+            return to.shutdown().await;
         }
-    };
-    let write = async move {
-        while let Some((due, chunk)) = queued.recv().await {
-            let wait = due.saturating_duration_since(Instant::now());
-            if !wait.is_zero() {
-                // Tokio rounds its timers up to milliseconds.
-                spawn_blocking(move || sleep(wait)).await?;
-            }
-            wait_while_stalled(state).await;
-            if chunk.is_empty() {
-                return to.shutdown().await;
-            }
-            to.write_all(&chunk).await?;
-        }
-        Ok(())
-    };
-    tokio::try_join!(read, write).map(drop)
+        to.write_all(&chunk[..read]).await?;
+    }
 }
 
 /// Waits while the link is stalled.

@@ -1,0 +1,563 @@
+//! Plays a scene on real servers, and lets the model judge it.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::process::Output;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+use plant_store_client::types::NewPlant;
+use plant_store_tests::Connection;
+
+use super::clients::{self, Clients, PAUSE, body, create};
+use super::faults::Fault;
+use super::rules::{Answer, Attempt, Model, Plant, Result, Spell, Stored, Token};
+use super::steps::{Command, Step};
+use super::world::World;
+
+/// How late an answer may be, because the machine is busy with other work.
+const SLACK: Duration = Duration::from_secs(3);
+
+/// The longest that a process may take to end after a signal.
+const END: Duration = Duration::from_secs(15);
+
+/// The longest that a process may take to end by itself after a failure that it must not survive.
+const FATAL: Duration = Duration::from_secs(6);
+
+/// The longest that the service may take to recover after the last fault has ended.
+const RECOVERY: Duration = Duration::from_secs(15);
+
+/// The longest wait for a call of the server that hangs. Checkpoints, for example, are rare.
+const SHOWN: Duration = Duration::from_secs(1);
+
+/// The pause between two looks at the clients and the process.
+const TICK: Duration = Duration::from_millis(2);
+
+/// The faults that end when the server starts again.
+const UNTIL_START: [Fault; 3] = [Fault::Killed, Fault::Terminated, Fault::SyncFailed];
+
+/// Plays a scene. At its end, the power is cut once more. `store_timeout` is that of the servers.
+pub fn play<W: World>(world: W, store_timeout: Duration, steps: &[Step]) {
+    let started = Instant::now();
+    let mut player = Player::new(world, store_timeout);
+    let cut = Step::PowerCut { some_survive: false };
+    let last = [Step::Heal, cut, Step::Start, Step::Rest, Step::Start];
+    for (at, step) in steps.iter().chain(&last).enumerate() {
+        let begun = started.elapsed().as_secs_f32();
+        let result = player.step(*step);
+        println!("{begun:6.2} {at:2} {step:?}");
+        if let Err(why) = result {
+            panic!("{why}\nat step {at} of {steps:?}\nlog:\n{}", player.world.log());
+        }
+    }
+}
+
+struct Player<W> {
+    world: W,
+    model: Model,
+    /// `None` while nobody creates plants.
+    clients: Option<Clients>,
+    /// The attempts since the model was settled, except those of running clients.
+    attempts: Vec<Attempt>,
+    /// The plants that got a final answer.
+    answered: BTreeSet<Plant>,
+    /// The number of the next plant.
+    next: Arc<AtomicI64>,
+    copies: usize,
+}
+
+impl<W: World> Player<W> {
+    fn new(world: W, store_timeout: Duration) -> Self {
+        let first = Token {
+            name: "first".into(),
+            secret: world.first_token().to_owned(),
+            valid_since: Some(Instant::now()),
+            revoke_begun: None,
+            revoked: None,
+        };
+        Self {
+            world,
+            model: Model::new(first, store_timeout + SLACK),
+            clients: None,
+            attempts: Vec::new(),
+            answered: BTreeSet::new(),
+            next: Arc::default(),
+            copies: 0,
+        }
+    }
+
+    fn step(&mut self, step: Step) -> Result {
+        self.notice_end()?;
+        match step {
+            Step::Load(answers) => self.load(answers),
+            Step::Rest => self.rest(),
+            Step::Begin(fault) => {
+                self.begin(fault);
+                Ok(())
+            }
+            Step::End(fault) => self.end(fault),
+            Step::Heal => {
+                self.end_all()?;
+                self.judge_store()
+            }
+            Step::Stop(signal) => self.stop(signal),
+            Step::PowerCut { some_survive } => {
+                self.stop(Signal::SIGKILL)?;
+                self.end_all()?;
+                self.add_spell(Fault::PowerCut);
+                self.world.cut_power(some_survive);
+                self.set_ended(Fault::PowerCut);
+                Ok(())
+            }
+            Step::Start => self.start(),
+            Step::Issue => self.issue(),
+            Step::Revoke => self.revoke(),
+            Step::Operate(command) => self.operate(command),
+        }
+    }
+
+    fn load(&mut self, answers: usize) -> Result {
+        if !self.world.is_up() {
+            self.start()?;
+        }
+        let secrets = self.model.tokens.iter().map(|token| token.secret.clone()).collect();
+        let (addresses, next) = (self.world.addresses(), Arc::clone(&self.next));
+        let clients = self.clients.get_or_insert_with(|| Clients::start(addresses, next, secrets));
+        let before = clients.count();
+        let begun = Instant::now();
+        // Longer than an answer may take: a wait that is too long is judged in between.
+        let patience = self.model.deadline + Duration::from_secs(1);
+        // Without clients, the process has ended.
+        while let Some(count) = self.clients.as_ref().map(Clients::count) {
+            if self.must_end() && self.blocking().is_empty() {
+                return self.wait_for_end();
+            }
+            if count >= before + answers {
+                break;
+            }
+            if begun.elapsed() > patience {
+                let is_stuck = count == before && self.blocking().is_empty();
+                return if is_stuck { Err("no answers".into()) } else { Ok(()) };
+            }
+            self.watch()?;
+        }
+        Ok(())
+    }
+
+    /// Waits for a moment. Judges the waits for answers and the end of the process, if it has ended.
+    fn watch(&mut self) -> Result {
+        sleep(TICK);
+        self.notice_end()?;
+        let waiting_since = self.clients.as_ref().and_then(Clients::waiting_since);
+        waiting_since.map_or(Ok(()), |since| self.model.judge_wait(since, Instant::now()))
+    }
+
+    fn rest(&mut self) -> Result {
+        if self.model.in_force().any(|fault| fault == Fault::Paused) {
+            // Otherwise the clients would wait for the paused server.
+            self.end(Fault::Paused)?;
+        }
+        self.collect();
+        Ok(())
+    }
+
+    /// Stops the clients, and takes their attempts.
+    fn collect(&mut self) {
+        self.attempts.extend(self.clients.take().map(Clients::stop).unwrap_or_default());
+    }
+
+    /// Returns the faults in force that keep the process from ending or answering.
+    fn blocking(&self) -> Vec<Fault> {
+        self.model.in_force().filter(|fault| fault.effect().blocks).collect()
+    }
+
+    fn must_end(&mut self) -> bool {
+        let fault = Fault::SyncFailed;
+        if self.world.has_failed_sync() && !self.model.in_force().any(|old| old == fault) {
+            self.add_spell(fault);
+            self.set_complete(fault);
+        }
+        self.world.is_up() && self.model.in_force().any(|fault| fault.effect().must_end)
+    }
+
+    fn wait_for_end(&mut self) -> Result {
+        let begun = Instant::now();
+        while self.world.is_up() {
+            if begun.elapsed() > FATAL {
+                return Err("the process goes on".into());
+            }
+            self.watch()?;
+        }
+        Ok(())
+    }
+
+    /// If the process has ended by itself, a fault must explain its exit code.
+    fn notice_end(&mut self) -> Result {
+        let Some(code) = self.ended() else { return Ok(()) };
+        let is_explained = self.model.in_force().any(|fault| fault.effect().ends.contains(&code));
+        if is_explained { Ok(()) } else { Err(format!("no fault explains the exit code {code}")) }
+    }
+
+    /// Returns the exit code of the process if it has ended. If it was the only server, takes the
+    /// attempts of the clients.
+    fn ended(&mut self) -> Option<i32> {
+        use std::os::unix::process::ExitStatusExt;
+        let status = self.world.ended()?;
+        let addresses = self.world.addresses();
+        if addresses.is_empty() {
+            self.collect();
+        } else if let Some(clients) = &self.clients {
+            clients.move_to(addresses);
+        }
+        let signal = || status.signal().map(|signal| 128 + signal);
+        Some(status.code().or_else(signal).expect("it has ended"))
+    }
+
+    fn begin(&mut self, fault: Fault) {
+        let is_possible = self.world.is_up() || matches!(fault, Fault::KilledAt { .. });
+        if !is_possible || self.model.in_force().any(|old| old == fault) {
+            return;
+        }
+        self.add_spell(fault);
+        if !self.world.begin(fault) {
+            self.model.spells.pop();
+            return;
+        }
+        let begun = Instant::now();
+        while self.clients.is_some() && !self.world.has_shown(fault) && begun.elapsed() < SHOWN {
+            sleep(TICK);
+        }
+        self.set_complete(fault);
+        if fault.is_instant() {
+            self.set_ended(fault);
+        }
+    }
+
+    fn add_spell(&mut self, fault: Fault) {
+        let begun = Instant::now();
+        self.model.spells.push(Spell { fault, begun, complete: None, ending: None, ended: None });
+    }
+
+    fn set_complete(&mut self, fault: Fault) {
+        self.in_force_mut(fault).for_each(|spell| spell.complete = Some(Instant::now()));
+    }
+
+    fn set_ending(&mut self, fault: Fault) {
+        self.in_force_mut(fault).for_each(|spell| spell.ending = Some(Instant::now()));
+    }
+
+    fn set_ended(&mut self, fault: Fault) {
+        self.in_force_mut(fault).for_each(|spell| spell.ended = Some(Instant::now()));
+    }
+
+    fn in_force_mut(&mut self, fault: Fault) -> impl Iterator<Item = &mut Spell> {
+        let spells = self.model.spells.iter_mut();
+        spells.filter(move |spell| spell.fault == fault && spell.ended.is_none())
+    }
+
+    /// Ends a fault. If the process has to end because of it, waits for that first.
+    fn end(&mut self, fault: Fault) -> Result {
+        if !self.model.in_force().any(|old| old == fault) {
+            return Ok(());
+        }
+        if matches!(fault, Fault::Truncated(_)) {
+            // The content must not come back under a running server.
+            self.stop(Signal::SIGKILL)?;
+        }
+        let causes_end = fault.effect().must_end || !fault.effect().ends.is_empty();
+        if causes_end && self.must_end() {
+            for fault in self.blocking() {
+                self.set_ending(fault);
+                self.world.heal(fault);
+                self.set_ended(fault);
+            }
+            self.wait_for_end()?;
+        }
+        self.set_ending(fault);
+        self.world.heal(fault);
+        self.notice_end()?;
+        self.set_ended(fault);
+        Ok(())
+    }
+
+    /// Ends all faults that can be ended.
+    fn end_all(&mut self) -> Result {
+        let faults = self.model.in_force().filter(|fault| !UNTIL_START.contains(fault));
+        for fault in faults.collect::<Vec<_>>() {
+            self.end(fault)?;
+        }
+        Ok(())
+    }
+
+    fn stop(&mut self, signal: Signal) -> Result {
+        self.end(Fault::Paused)?;
+        self.notice_end()?;
+        if !self.world.is_up() {
+            return Ok(());
+        }
+        let is_kill = signal == Signal::SIGKILL;
+        let fault = if is_kill { Fault::Killed } else { Fault::Terminated };
+        self.add_spell(fault);
+        self.world.stop(signal);
+        let begun = Instant::now();
+        let code = loop {
+            if let Some(code) = self.ended() {
+                break code;
+            }
+            if begun.elapsed() > END {
+                return Err("the process does not end".into());
+            }
+            sleep(TICK);
+        };
+        let allows = |fault: Fault| {
+            let effect = fault.effect();
+            effect.stops.contains(&code) || effect.ends.contains(&code)
+        };
+        if !is_kill && code != 0 && !self.model.in_force().any(allows) {
+            return Err(format!("the exit code after SIGTERM is {code}"));
+        }
+        let is_clean = self.model.in_force().all(|fault| fault == Fault::Terminated);
+        if !is_kill
+            && is_clean
+            && let Some(file) = self.world.left_behind()
+        {
+            return Err(format!("after SIGTERM there is {file}"));
+        }
+        Ok(())
+    }
+
+    /// Starts the server, with the faults that kill it while it starts; then without any fault.
+    fn start(&mut self) -> Result {
+        if self.world.is_up() {
+            self.end_all()?;
+            return self.judge_store();
+        }
+        if self.model.in_force().any(|fault| matches!(fault, Fault::KilledAt { .. })) {
+            for fault in self.blocking() {
+                self.end(fault)?;
+            }
+            self.world.start_in_vain();
+        }
+        self.end_all()?;
+        self.world.start();
+        for fault in UNTIL_START {
+            self.set_ended(fault);
+        }
+        self.clients.iter().for_each(|clients| clients.move_to(self.world.addresses()));
+        self.judge_store()
+    }
+
+    /// Judges the store, while no fault is in force: it is sound, its content is possible, every
+    /// plant without a final answer gets one, and no revoked token does.
+    fn judge_store(&mut self) -> Result {
+        self.notice_end()?;
+        if !self.world.is_up() {
+            return Ok(());
+        }
+        self.answer_all()?;
+        let listed = self.succeeds(&["token", "list", "--json"])?;
+        let listed: Vec<serde_json::Value> =
+            serde_json::from_slice(&listed.stdout).map_err(|error| error.to_string())?;
+        let names: Vec<_> =
+            listed.iter().map(|token| token["name"].as_str().expect("a name").into()).collect();
+        self.model.settle_tokens(&names, Instant::now())?;
+        self.succeeds(&["check"])?;
+        let begun = Instant::now();
+        let exported = self.succeeds(&["export"])?;
+        let stored = stored(&exported)?;
+        if let Some(clients) = &self.clients {
+            self.model.judge(&clients.answered())?;
+            let attempts = [self.attempts.clone(), clients.attempts()].concat();
+            self.model.observe(&attempts, &stored, begun, Instant::now())?;
+        } else {
+            let attempts = std::mem::take(&mut self.attempts);
+            self.model.settle(&attempts, &stored)?;
+        }
+        self.refuse_revoked()
+    }
+
+    /// Sends every plant again that got no final answer, and at least one plant.
+    fn answer_all(&mut self) -> Result {
+        let mut attempts = self.attempts.clone();
+        attempts.extend(self.clients.as_ref().map(Clients::answered).unwrap_or_default());
+        let is_final =
+            |attempt: &&Attempt| matches!(attempt.answer, Answer::Created | Answer::Conflict);
+        self.answered.extend(attempts.iter().filter(is_final).map(|attempt| attempt.plant));
+        let mut open: BTreeSet<_> = attempts.iter().map(|attempt| attempt.plant).collect();
+        open.insert(clients::plant(self.next.fetch_add(1, Relaxed)));
+        let address = self.world.addresses()[0];
+        let mut connection = None;
+        for plant in open.difference(&self.answered).copied().collect::<Vec<_>>() {
+            let answer = self.final_answer(address, &mut connection, plant, 0)?;
+            if answer == Answer::Unauthorized {
+                return Err(format!("{answer:?} for {plant:?}"));
+            }
+            self.answered.insert(plant);
+        }
+        Ok(())
+    }
+
+    fn refuse_revoked(&mut self) -> Result {
+        let is_revoked = |token: &Token| token.revoked.is_some();
+        let tokens = self.model.tokens.iter().enumerate();
+        let revoked: Vec<_> =
+            tokens.filter(|(_, token)| is_revoked(token)).map(|(at, _)| at).collect();
+        for token in revoked {
+            for address in self.world.addresses() {
+                let plant = clients::plant(self.next.fetch_add(1, Relaxed));
+                let answer = self.final_answer(address, &mut None, plant, token)?;
+                if answer != Answer::Unauthorized {
+                    return Err(format!("{answer:?} for a revoked token"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Creates a plant until the answer is final. Shortly after a fault it may be refused.
+    fn final_answer(
+        &mut self,
+        address: SocketAddr,
+        connection: &mut Option<Connection>,
+        plant: Plant,
+        token: usize,
+    ) -> Result<Answer> {
+        let first = Instant::now();
+        let secret = self.model.tokens[token].secret.clone();
+        loop {
+            let started = Instant::now();
+            let open = connection.take().or_else(|| Connection::try_open(address));
+            let open = open.ok_or("the server takes no connection")?;
+            let (begun, answer) = create(open, connection, plant, &secret, || ());
+            let ended = Instant::now();
+            let attempt = Attempt { plant, token, answer, started, begun, ended };
+            self.attempts.push(attempt);
+            // Otherwise the model judges it at the end of the scene.
+            if matches!(answer, Answer::Created | Answer::Conflict | Answer::Unauthorized) {
+                return Ok(answer);
+            }
+            if first.elapsed() > RECOVERY {
+                return Err(format!("{answer:?} for {plant:?}"));
+            }
+            self.model.judge(&[attempt])?;
+            sleep(PAUSE);
+        }
+    }
+
+    fn issue(&mut self) -> Result {
+        if !self.may_change_tokens() {
+            return Ok(());
+        }
+        let name = format!("t{}", self.model.tokens.len());
+        let begun = Instant::now();
+        let issued = self.world.run(&["token", "create", &name]);
+        self.judge_command(&issued, begun)?;
+        let secret = String::from_utf8_lossy(&issued.stdout).trim().to_owned();
+        if secret.is_empty() {
+            return Ok(());
+        }
+        let valid_since = issued.status.success().then(Instant::now);
+        let token =
+            Token { name, secret: secret.clone(), valid_since, revoke_begun: None, revoked: None };
+        self.model.tokens.push(token);
+        self.clients.iter().for_each(|clients| clients.issue(secret.clone()));
+        // Otherwise the slow clients would not use this token for seconds.
+        self.clients.iter().for_each(Clients::release);
+        Ok(())
+    }
+
+    fn revoke(&mut self) -> Result {
+        if !self.may_change_tokens() {
+            return Ok(());
+        }
+        let is_known = |token: &Token| token.valid_since.is_some() && token.revoke_begun.is_none();
+        let newest = self.model.tokens.iter().rposition(is_known).filter(|at| *at > 0);
+        let Some(at) = newest else { return self.issue() };
+        let begun = Instant::now();
+        self.model.tokens[at].revoke_begun = Some(begun);
+        let name = self.model.tokens[at].name.clone();
+        let revoked = self.world.run(&["token", "revoke", &name]);
+        if revoked.status.success() {
+            self.model.tokens[at].revoked = Some(Instant::now());
+            self.clients.iter().for_each(Clients::release);
+        }
+        self.judge_command(&revoked, begun)
+    }
+
+    /// A token that is stored in a destroyed file is lost with it.
+    fn may_change_tokens(&self) -> bool {
+        !self.model.in_force().any(|fault| fault.effect().must_end || fault.is_destructive())
+    }
+
+    /// A command may fail only while a fault is in force.
+    fn judge_command(&self, output: &Output, begun: Instant) -> Result {
+        let is_hit = self.model.spells.iter().any(|spell| {
+            let effect = spell.fault.effect();
+            effect.fails_commands && spell.ended.is_none_or(|ended| begun <= ended + effect.lingers)
+        });
+        if output.status.success() || is_hit {
+            return Ok(());
+        }
+        Err(format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr)))
+    }
+
+    /// Runs a command that must succeed.
+    fn succeeds(&self, words: &[&str]) -> Result<Output> {
+        let output = self.world.run(words);
+        if output.status.success() {
+            return Ok(output);
+        }
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        Err(format!("{words:?}: {}: {stderr}", output.status))
+    }
+
+    fn operate(&mut self, command: Command) -> Result {
+        let begun = Instant::now();
+        self.copies += 1;
+        let copy = format!("sqlite:copy-{}.db", self.copies);
+        let copied = ["copy", "--from", self.world.store(), "--to", &copy, "--tokens", "none"];
+        let words: &[&str] = match command {
+            Command::Check => &["check"],
+            Command::Export => &["export"],
+            Command::Copy => &copied,
+        };
+        let done = self.world.run(words);
+        let ended = Instant::now();
+        self.judge_command(&done, begun)?;
+        if command == Command::Check && done.status.code() == Some(1) && self.may_change_tokens() {
+            return Err(format!("unsound: {}", String::from_utf8_lossy(&done.stderr)));
+        }
+        if !done.status.success() || command == Command::Check {
+            return Ok(());
+        }
+        let stored = match command {
+            Command::Copy => stored(&self.succeeds(&["export", "--store", &copy])?)?,
+            _ => stored(&done)?,
+        };
+        let mut attempts = self.attempts.clone();
+        attempts.extend(self.clients.as_ref().map(Clients::attempts).unwrap_or_default());
+        self.model.observe(&attempts, &stored, begun, ended)
+    }
+}
+
+/// Parses an export: each plant must be one that the clients send.
+fn stored(export: &Output) -> Result<Stored> {
+    let mut stored = Stored::new();
+    for line in String::from_utf8_lossy(&export.stdout).lines() {
+        let plant: NewPlant = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        let found = serde_json::to_value(&plant).expect("JSON");
+        let is_it = |variant: &u8| {
+            let sent = body(Plant { id: plant.id, variant: *variant });
+            serde_json::from_str::<serde_json::Value>(&sent).expect("JSON") == found
+        };
+        let variant = (0..2).find(is_it).ok_or_else(|| format!("never sent: {line}"))?;
+        if stored.last_key_value().is_some_and(|(last, _)| *last >= plant.id) {
+            return Err("the export is not in the order of the ids".into());
+        }
+        stored.insert(plant.id, variant);
+    }
+    Ok(stored)
+}

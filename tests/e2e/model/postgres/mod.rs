@@ -1,0 +1,298 @@
+//! Two servers on one database, and the faults of the database and of the network between them. On
+//! Citus the database is a coordinator with two workers.
+
+mod scenes;
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{ExitStatus, Output};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use plant_store_tests::postgres::{Cluster, Cut, Link, Mode};
+use plant_store_tests::{Folder, Server, Starting, wait_until};
+
+use super::faults::Fault;
+use super::world::{World, output, without_requests};
+use crate::postgres::scene::{Paused, as_owner, create_database};
+
+const FLAGS: [&str; 4] = ["--store-timeout", "3s", "--shutdown-timeout", "3s"];
+
+pub struct Postgres {
+    /// The database that takes writes. The servers reach it through the link until a failover.
+    primary: Cluster,
+    is_primary_up: bool,
+    link: Link,
+    is_linked: bool,
+    standby: Option<Cluster>,
+    is_standby_up: bool,
+    /// The processes of a worker that are paused.
+    paused: Vec<Paused>,
+    /// `None` while it is down.
+    first: Option<Server>,
+    /// `None` while the first server is up.
+    stopped: Option<Starting>,
+    second: Server,
+    /// The folder in which commands run.
+    folder: Folder,
+    url: String,
+}
+
+impl Postgres {
+    pub fn new() -> Self {
+        Self::start(false)
+    }
+
+    /// A primary with a synchronous standby.
+    pub fn with_standby() -> Self {
+        Self::start(true)
+    }
+
+    fn start(has_standby: bool) -> Self {
+        let primary = Cluster::start();
+        create_database(&primary);
+        let standby = has_standby.then(|| primary.standby("s1"));
+        let link = Link::new(&primary);
+        let other_host = standby.as_ref().map(|standby| format!(",127.0.0.1:{}", standby.port()));
+        let server = as_owner(link.databases().server());
+        let url = format!("{server}{}/plants", other_host.unwrap_or_default());
+        let first = Server::starting_in(Folder::over(&url)).with(&FLAGS).start();
+        let second = Starting::on(Folder::over(&url), &first.token).with(&FLAGS).start();
+        Self {
+            primary,
+            is_primary_up: true,
+            link,
+            is_linked: true,
+            is_standby_up: has_standby,
+            standby,
+            paused: Vec::new(),
+            first: Some(first),
+            stopped: None,
+            second,
+            folder: Folder::over(&url),
+            url,
+        }
+    }
+
+    /// Runs statements on the primary. They do not wait for a standby, which may be down.
+    fn execute(&self, statements: &str) {
+        let session = self.primary.session("plants");
+        session.execute(&format!("SET synchronous_commit = local; {statements}"));
+    }
+
+    fn start_primary(&mut self) {
+        if !self.is_primary_up {
+            self.primary.start_again();
+            self.is_primary_up = true;
+            self.wait_for_standby();
+        }
+    }
+
+    fn wait_for_standby(&self) {
+        if self.is_primary_up && self.is_standby_up {
+            self.primary.wait_for_standby("s1");
+        }
+    }
+
+    fn worker(&self) -> Option<&Cluster> {
+        self.primary.nodes().nth(1)
+    }
+
+    /// Kills the primary, and promotes the standby.
+    fn fail_over(&mut self) -> bool {
+        if !self.is_standby_up || !self.is_primary_up {
+            return false;
+        }
+        self.primary.kill();
+        self.primary = self.standby.take().expect("it is up");
+        self.is_standby_up = false;
+        self.primary.promote();
+        true
+    }
+
+    fn pause_worker(&mut self) -> bool {
+        let Some(worker) = self.worker() else { return false };
+        let backends = worker.databases().backends("plants").into_iter().map(Pid::from_raw);
+        let processes: Vec<_> = std::iter::once(worker.pid()).chain(backends).collect();
+        self.paused = processes.into_iter().map(Paused::pause).collect();
+        true
+    }
+
+    fn kill_backend(&self) {
+        let backends = self.primary.databases().backends("plants");
+        let Some(backend) = backends.first() else { return };
+        // The backend may end by itself in between.
+        let _ = kill(Pid::from_raw(*backend), Signal::SIGKILL);
+        let process = Path::new("/proc").join(backend.to_string());
+        wait_until(|| !process.exists(), || "the backend stays".into());
+    }
+}
+
+const END_SESSIONS: &str =
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'plants'";
+
+const FAIL: &str = "CREATE FUNCTION fail() RETURNS boolean LANGUAGE plpgsql AS
+        $$ BEGIN RAISE 'no code' USING ERRCODE = 'XX000'; END $$;
+    ALTER TABLE plants ADD CONSTRAINT fails CHECK (fail()) NOT VALID";
+
+impl World for Postgres {
+    fn addresses(&self) -> Vec<SocketAddr> {
+        self.first.iter().chain([&self.second]).map(|server| server.address).collect()
+    }
+
+    fn first_token(&self) -> &str {
+        &self.second.token
+    }
+
+    fn store(&self) -> &str {
+        &self.url
+    }
+
+    fn begin(&mut self, fault: Fault) -> bool {
+        match fault {
+            Fault::Paused => {
+                let Some(server) = &self.first else { return false };
+                server.signal(Signal::SIGSTOP);
+                return true;
+            }
+            Fault::StandbyDown if self.is_standby_up => {
+                self.standby.as_ref().expect("it is up").stop(Mode::Fast);
+                self.is_standby_up = false;
+                return true;
+            }
+            Fault::NetworkReset | Fault::NetworkClosed | Fault::NetworkStalled
+                if self.is_linked =>
+            {
+                match fault {
+                    Fault::NetworkReset => self.link.cut(Cut::Reset),
+                    Fault::NetworkClosed => self.link.cut(Cut::Close),
+                    _ => self.link.stall(),
+                }
+                self.is_linked = false;
+                return true;
+            }
+            _ if !self.is_primary_up => return false,
+            _ => {}
+        }
+        match fault {
+            Fault::DatabaseStopped => {
+                self.primary.stop(Mode::Fast);
+                self.is_primary_up = false;
+            }
+            Fault::DatabaseKilled => {
+                self.primary.kill();
+                self.is_primary_up = false;
+            }
+            Fault::BackendKilled => self.kill_backend(),
+            Fault::SessionsEnded => self.execute(END_SESSIONS),
+            Fault::Failover => return self.fail_over(),
+            Fault::ReadOnly => self.primary.set("default_transaction_read_only", "on"),
+            Fault::NoConnections => {
+                self.execute("ALTER ROLE plants CONNECTION LIMIT 0");
+                self.execute(END_SESSIONS);
+            }
+            Fault::NoSync => self.primary.nodes().last().expect("a node").set("fsync", "off"),
+            Fault::InternalError => self.execute(FAIL),
+            Fault::WorkerDown => match self.worker() {
+                Some(worker) => worker.kill(),
+                None => return false,
+            },
+            Fault::WorkerPaused => return self.pause_worker(),
+            _ => return false,
+        }
+        true
+    }
+
+    fn has_shown(&self, _: Fault) -> bool {
+        true
+    }
+
+    fn heal(&mut self, fault: Fault) {
+        match fault {
+            Fault::Paused => self.first.iter().for_each(|server| server.signal(Signal::SIGCONT)),
+            Fault::StandbyDown => {
+                self.standby.as_ref().expect("it is down").start_again();
+                self.is_standby_up = true;
+                self.wait_for_standby();
+            }
+            Fault::NetworkReset | Fault::NetworkClosed | Fault::NetworkStalled => {
+                self.link.resume();
+                self.is_linked = true;
+            }
+            _ => {}
+        }
+        if matches!(
+            fault,
+            Fault::DatabaseStopped
+                | Fault::DatabaseKilled
+                | Fault::ReadOnly
+                | Fault::NoConnections
+                | Fault::NoSync
+                | Fault::InternalError
+        ) {
+            // A setting can be changed only while the database is up.
+            self.start_primary();
+        }
+        match fault {
+            Fault::ReadOnly => self.primary.set("default_transaction_read_only", "off"),
+            Fault::NoConnections => self.execute("ALTER ROLE plants CONNECTION LIMIT -1"),
+            Fault::NoSync => self.primary.nodes().last().expect("a node").set("fsync", "on"),
+            Fault::InternalError => self.execute("DROP FUNCTION fail CASCADE"),
+            Fault::WorkerDown => self.worker().expect("it is down").start_again(),
+            Fault::WorkerPaused => self.paused.clear(),
+            _ => {}
+        }
+    }
+
+    fn start(&mut self) {
+        let stopped = self.stopped.take().expect("the server is down");
+        self.first = Some(stopped.with(&FLAGS).start());
+    }
+
+    fn start_in_vain(&mut self) {}
+
+    fn stop(&mut self, signal: Signal) {
+        self.first.as_ref().expect("the server is up").signal(signal);
+    }
+
+    fn ended(&mut self) -> Option<ExitStatus> {
+        assert_eq!(self.second.try_wait(), None, "the second server keeps running");
+        self.first.as_mut()?.try_wait()?;
+        let (status, stopped) = self.first.take()?.ended();
+        self.stopped = Some(stopped);
+        Some(status)
+    }
+
+    fn is_up(&self) -> bool {
+        self.first.is_some()
+    }
+
+    fn has_failed_sync(&self) -> bool {
+        false
+    }
+
+    fn left_behind(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Kills the database, too. The writes that it did not sync survive.
+    fn cut_power(&mut self, _: bool) {
+        self.primary.kill();
+        self.is_primary_up = false;
+        self.start_primary();
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        output(self.folder.command().args(words))
+    }
+
+    fn log(&self) -> String {
+        let of = |folder: &Path| fs::read_to_string(folder.join("log")).unwrap_or_default();
+        let first = self.first.as_ref().map(|server| of(server.folder()));
+        let stopped = self.stopped.as_ref().map(|server| of(server.folder()));
+        let first = first.or(stopped).unwrap_or_default();
+        let [first, second] = [&first, &of(self.second.folder())].map(|log| without_requests(log));
+        format!("{first}\nsecond server:\n{second}")
+    }
+}

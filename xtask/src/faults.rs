@@ -1,0 +1,211 @@
+//! Puts faults into a copy of the repository, one at a time, and runs the tests that should find
+//! them. A test that no fault can fail protects nothing.
+//!
+//! Each fault is a patch in `tests/faults`. Above the patch it says what is wrong, and `Found by:`
+//! the names of the tests, or `Equivalent:` why no test can tell it from the original. Nothing here
+//! changes the checkout.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+use xshell::{Shell, cmd};
+
+use crate::checkout::{ALL, quietly, root, shell, target};
+
+/// The folder of the patches, relative to the root.
+const FOLDER: &str = "tests/faults";
+
+/// The faults to look for.
+#[derive(Args)]
+pub struct Faults {
+    /// Only check that each patch applies
+    #[arg(long)]
+    check: bool,
+    /// Look only for these faults
+    names: Vec<String>,
+}
+
+/// A patch, and what it says about itself.
+struct Fault {
+    name: String,
+    patch: PathBuf,
+    what: String,
+    expected: Expected,
+}
+
+enum Expected {
+    /// The tests whose names contain one of these.
+    FoundBy(Vec<String>),
+    /// Why no test can find it.
+    Equivalent(String),
+}
+
+/// What the tests have found.
+struct Found {
+    test: String,
+    after: Duration,
+}
+
+/// Looks for the faults, and prints a table.
+pub fn run(args: &Faults) -> Result<()> {
+    let faults = read()?;
+    check(&faults)?;
+    for name in &args.names {
+        ensure!(faults.iter().any(|fault| fault.name == *name), "there is no fault {name}");
+    }
+    if args.check {
+        println!("{} faults apply", faults.len());
+        return Ok(());
+    }
+    let sh = shell()?;
+    let copy = target()?.join("faults");
+    copy_checkout(&sh, &copy)?;
+    let tests = build_tests(&sh)?;
+    let mut missed = Vec::new();
+    println!("| fault | what is wrong | found by | after |\n| --- | --- | --- | --- |");
+    for fault in
+        faults.iter().filter(|fault| args.names.is_empty() || args.names.contains(&fault.name))
+    {
+        let Fault { name, what, expected, .. } = fault;
+        let row = match expected {
+            Expected::Equivalent(why) => format!("nothing: {why} | –"),
+            Expected::FoundBy(names) => {
+                let found = look_for(&copy, &tests, fault, names);
+                let found = found.with_context(|| format!("cannot look for {name}"))?;
+                found.map_or_else(
+                    || {
+                        missed.push(name.as_str());
+                        "**nothing** | –".into()
+                    },
+                    |Found { test, after }| format!("`{test}` | {:.0} s", after.as_secs_f32()),
+                )
+            }
+        };
+        println!("| `{name}` | {what} | {row} |");
+    }
+    ensure!(missed.is_empty(), "no test has found: {}", missed.join(", "));
+    Ok(())
+}
+
+/// Fails unless each patch applies to the checkout.
+pub fn check_all() -> Result<()> {
+    check(&read()?)
+}
+
+fn check(faults: &[Fault]) -> Result<()> {
+    let sh = shell()?;
+    for Fault { name, patch, .. } in faults {
+        quietly(cmd!(sh, "git apply --check {patch}")).with_context(|| {
+            format!("the fault {name} does not apply any more: move {FOLDER}/{name}.patch along")
+        })?;
+    }
+    Ok(())
+}
+
+fn read() -> Result<Vec<Fault>> {
+    let mut paths: Vec<_> = fs::read_dir(root().join(FOLDER))?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<Result<Vec<_>>>()?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "patch"));
+    paths.sort();
+    paths.into_iter().map(parse).collect()
+}
+
+fn parse(patch: PathBuf) -> Result<Fault> {
+    let text = fs::read_to_string(&patch)?;
+    let name = patch.file_stem().context("a patch has a name")?.to_string_lossy().into_owned();
+    let (head, _) = text.split_once("\n--- ").with_context(|| format!("{name} changes nothing"))?;
+    let head = head.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (what, expected) = if let Some((what, names)) = head.split_once(" Found by: ") {
+        (what, Expected::FoundBy(names.split(' ').map(str::to_owned).collect()))
+    } else if let Some((what, why)) = head.split_once(" Equivalent: ") {
+        (what, Expected::Equivalent(why.to_owned()))
+    } else {
+        bail!("{name} does not say which test finds it");
+    };
+    Ok(Fault { what: what.to_owned(), name, patch, expected })
+}
+
+/// Makes a copy of the checkout with a target folder of its own, which has hard links to the
+/// dependencies that are already built.
+fn copy_checkout(sh: &Shell, copy: &Path) -> Result<()> {
+    sh.remove_path(copy)?;
+    let debug = copy.join("target/debug");
+    sh.create_dir(&debug)?;
+    let files = cmd!(sh, "git ls-files --cached --others --exclude-standard").read()?;
+    let files: Vec<_> = files.lines().filter(|file| root().join(file).exists()).collect();
+    quietly(cmd!(sh, "cp --parents --no-dereference {files...} {copy}"))?;
+    // A repository of its own, because `git apply` skips files outside the repository.
+    quietly(cmd!(sh, "git init --quiet {copy}"))?;
+    for folder in ["build", "deps", ".fingerprint"] {
+        let from = target()?.join("debug").join(folder);
+        quietly(cmd!(sh, "cp --archive --link {from} {debug}"))?;
+    }
+    let _in_the_copy = sh.push_dir(copy);
+    quietly(cmd!(sh, "cargo clean --workspace --target-dir target"))?;
+    Ok(())
+}
+
+/// Builds the end-to-end tests of the checkout, and returns their program.
+fn build_tests(sh: &Shell) -> Result<PathBuf> {
+    let format = ["--message-format", "json-render-diagnostics"];
+    let messages =
+        cmd!(sh, "cargo test --quiet --no-run --test e2e {ALL...} {format...}").read()?;
+    let mut messages = messages.lines().filter_map(|line| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        let is_tests = message["target"]["name"] == "e2e";
+        is_tests.then(|| message["executable"].as_str().map(PathBuf::from))?
+    });
+    messages.next_back().context("cargo did not print the path of the tests")
+}
+
+/// Applies the fault to the copy, runs the tests, and takes the fault back.
+fn look_for(
+    copy: &Path,
+    tests: &Path,
+    Fault { patch, .. }: &Fault,
+    names: &[String],
+) -> Result<Option<Found>> {
+    let sh = Shell::new()?;
+    sh.change_dir(copy);
+    let target = copy.join("target");
+    sh.set_var("CARGO_TARGET_DIR", &target);
+    quietly(cmd!(sh, "git apply {patch}"))?;
+    let built = quietly(cmd!(sh, "cargo build --bin plant-store {ALL...}"));
+    // The tests build the server of the package that cargo runs.
+    let mut command = Command::new(tests);
+    command.args(names).current_dir(copy.join("tests"));
+    command.env("CARGO_MANIFEST_DIR", copy.join("tests")).env("CARGO_TARGET_DIR", &target);
+    let found = built.and_then(|_| first_failure(&mut command));
+    quietly(cmd!(sh, "git apply --reverse {patch}"))?;
+    found
+}
+
+/// Runs tests, and returns the first one that fails.
+fn first_failure(tests: &mut Command) -> Result<Option<Found>> {
+    let begun = Instant::now();
+    let mut running = tests.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    let stdout = running.stdout.take().context("stdout is piped")?;
+    let mut first = None;
+    let mut count = 0;
+    for line in BufReader::new(stdout).lines() {
+        let line = line?;
+        let Some((test, result)) =
+            line.strip_prefix("test ").and_then(|line| line.split_once(" ... "))
+        else {
+            continue;
+        };
+        count += 1;
+        if result == "FAILED" && first.is_none() {
+            first = Some(Found { test: test.to_owned(), after: begun.elapsed() });
+        }
+    }
+    running.wait()?;
+    ensure!(count > 0, "no test has such a name");
+    Ok(first)
+}
