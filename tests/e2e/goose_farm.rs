@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use plant_store_tests::{Connection, Launched, Response, bearer, build, request, token};
+use plant_store_tests::{Connection, Launched, Response, bearer, build, request, root, token};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -59,6 +59,16 @@ impl Farm {
         assert!(output.status.success(), "{words}");
         String::from_utf8(output.stdout).expect("text")
     }
+}
+
+/// Only the pages of the libraries may name the folder of the second service.
+#[test]
+fn libraries_name_no_service() {
+    let words = ["-rniE", "plant|goose|geese|pst_|gse_", "server/kit", "server/store"];
+    let output = Command::new("grep").args(words).current_dir(root()).output();
+    let found = String::from_utf8(output.expect("grep starts").stdout).expect("text");
+    let found: Vec<_> = found.lines().filter(|line| !line.contains("tests/goose-farm")).collect();
+    assert!(found.is_empty(), "{found:#?}");
 }
 
 #[test]

@@ -1,4 +1,110 @@
-//! Services that create resources durably behind a Dropshot API with a published document.
+//! Services that create resources durably in SQLite or PostgreSQL, behind a Dropshot API with a
+//! published OpenAPI document.
+//!
+//! A service is its types, its operations as Dropshot endpoints, and a static [`Service`]:
+//!
+//! ```no_run
+//! # use dropshot::{ApiDescription, RequestContext, TypedBody, endpoint};
+//! # use groundwork::{Answer, Context, Error, Example, Info, JsonText, Names, Service};
+//! # use groundwork::{UnreadRequest, Version, respond};
+//! # #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+//! # struct Book { title: String }
+//! # #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+//! # struct NewBook { id: i64, title: String }
+//! # fn api() -> ApiDescription<Context> {
+//! #     let mut api = ApiDescription::new();
+//! #     api.register(create_book).expect("a valid operation");
+//! #     api
+//! # }
+//! /// Create a book
+//! #[endpoint { method = POST, path = "/books" }]
+//! async fn create_book(
+//!     context: RequestContext<Context>,
+//!     request: UnreadRequest<TypedBody<NewBook>>,
+//! ) -> Result<Answer<Book>, Error> {
+//!     respond(context, request, async |request| {
+//!         let NewBook { id, title } = request.body().await?;
+//!         request.commit(id, &Book { title }).await
+//!     })
+//!     .await
+//! }
+//!
+//! static BOOK_SHELF: Service = Service {
+//!     names: Names { program: "book-shelf", table: "books", application_id: *b"BKS" },
+//!     resource: "book",
+//!     token_prefix: "bks_",
+//! #   version: env!("CARGO_PKG_VERSION"),
+//! #   commit: "",
+//! #   about: "Run and maintain a book shelf",
+//! #   info: Info {
+//! #       title: "Book Shelf",
+//! #       version: Version::new(1, 0, 0),
+//! #       description: "Clients create books.",
+//! #   },
+//!     api,
+//! #   idempotent: &["create_book"],
+//! #   errors: &[],
+//! #   example: Example {
+//! #       path: "/books",
+//! #       body: || r#"{"id":1,"title":"Ulysses"}"#.to_owned(),
+//! #       refused: "missing field `title` at line 1 column 8",
+//! #   },
+//!     is_resource: JsonText::<Book>::is_valid,
+//!     // The version, the beginning of the document, an example and its own errors.
+//! };
+//!
+//! fn main() -> std::process::ExitCode {
+//!     groundwork::main(&BOOK_SHELF)
+//! }
+//! ```
+//!
+//! `tests/goose-farm` in this repository is a complete service with a create, a read and errors of
+//! its own.
+//!
+//! # What a request meets
+//!
+//! [`respond`] checks the credentials and calls the operation, which takes its steps from the
+//! [`AcceptedRequest`]. Nothing is read of a request whose token is not accepted.
+//!
+//! | step | `error` on failure |
+//! | --- | --- |
+//! | [`respond`]: check that the bearer token is accepted | 401, or 503 if the tokens are unavailable |
+//! | [`parameters`](AcceptedRequest::parameters): of the path or the query | 400 |
+//! | [`body`](AcceptedRequest::body): check the media type | 415 |
+//! | acquire a permit | 503 |
+//! | receive the body within its limits, and parse it | 400, 408, 413 |
+//! | check again that the token is accepted, because it may have been revoked | 401, 503 |
+//! | [`stored`](AcceptedRequest::stored): acquire a permit, and read a row | 500, 503 |
+//! | [`commit`](AcceptedRequest::commit): commit a row, and answer once it is durable | 409, 500, 503 |
+//!
+//! A rule of the service fits between the steps, and returns a [`Refusal`]. Answers that Dropshot and
+//! hyper send before an operation is called have no code here.
+//!
+//! # The path of a create
+//!
+//! This is the path of a create on SQLite. Names without a crate are files of `http`.
+//!
+//! ```text
+//! socket → Dropshot
+//!   → the operation of the service
+//!     → request                      run the operation within the common steps
+//!       → token, tokens                parse the token, and check that it is accepted
+//!       → the operation of the service, which calls in this order:
+//!         request → tokens               acquire a permit
+//!         request → body                 receive and parse the body
+//!         request → typed                serialize the resource
+//!           → groundwork-store             queue the row for the writer, which commits the batch:
+//!                                          one transaction, one fsync
+//!         request → typed                create the 200 from the serialized resource
+//!       → access_log → log             write the record, and update the metrics
+//! ```
+//!
+//! # The other modules
+//!
+//! `service` is what the kit does not know. `document` completes the OpenAPI document. `error`
+//! contains the table of errors. `command` is the command line, with a file or a folder for each
+//! command; only this module starts the others. `admin` serves the metrics and the probes. Nothing
+//! here knows which engine stores the rows, and nothing names a service or its resource.
 
 mod admin;
 mod command;

@@ -87,7 +87,7 @@ impl Service {
     /// Returns a value of `error` that only this service has. As a constant, it compiles only if
     /// [`Service::errors`] has a row with this value:
     ///
-    /// ```ignore
+    /// ```text
     /// const NOT_FOUND: ErrorCode = BOOK_SHELF.error(404);
     /// ```
     ///

@@ -1,5 +1,20 @@
 //! The store: it keeps rows and tokens durably. A row is an id and a JSON text.
 //!
+//! ```no_run
+//! # use std::{sync::Arc, time::Duration};
+//! # use groundwork_store::{GroupCommit, IfMissing, Names, Row, StoreUrl, open_to_serve};
+//! # async fn example(log: slog::Logger) -> Result<(), Box<dyn std::error::Error>> {
+//! static NAMES: Names =
+//!     Names { program: "book-shelf", table: "books", application_id: *b"BKS" };
+//!
+//! let url: StoreUrl = "sqlite:book-shelf.db".parse()?;
+//! let store = open_to_serve(&NAMES, &url, None, IfMissing::Create)?.store;
+//! let (commits, _end) = GroupCommit::start(store, Duration::from_secs(5), log)?;
+//! let row = Row { id: 1, json: r#"{"title":"Ulysses"}"#.into() };
+//! commits.create(row, Arc::new(())).await?; // durable
+//! # Ok(()) }
+//! ```
+//!
 //! Nothing here knows HTTP, what a text means, or a flag or page of the product. Nothing here ever
 //! sees a whole token, only its digest and its first eight characters.
 //!

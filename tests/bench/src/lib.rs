@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use plant_store_store::{self as store, GroupCommit, IfMissing, Names, Row, StoreUrl};
+use groundwork_store::{self as store, GroupCommit, IfMissing, Names, Row, StoreUrl};
 use slog::{Discard, Logger, o};
 
 // The types of the service without its library, which sets an allocator.

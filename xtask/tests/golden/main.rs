@@ -45,6 +45,9 @@ fn generated() -> Result<Vec<Generated>> {
     )?);
     let idempotent = errors::idempotent(&document);
     files.push(between_markers("client/src/lib.rs", "idempotent", &idempotent)?);
+
+    let text = document_of("goose-farm")?;
+    files.push(Generated { path: "tests/goose-farm/openapi.json", text });
     Ok(files)
 }
 
