@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
+use goose_farm_client::Client;
+use goose_farm_client::types::NewGoose;
 use plant_store_tests::{Connection, Launched, Response, bearer, build, request, root, token};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -151,4 +153,17 @@ fn all_names_follow_from_the_program() {
         help
     });
     assert!(help.concat().contains("geese"));
+}
+
+#[tokio::test]
+async fn generated_client_creates_and_reads() {
+    let farm = Farm::start(&[]);
+    let client: Client =
+        groundwork_client::client(&farm.launched.url, &farm.token).expect("a client");
+    let martha: NewGoose = serde_json::from_str(MARTHA).expect("a goose");
+    let created = client.add_goose().body(martha).send().await.expect("200").into_inner();
+    let read = client.get_goose().id(1).send().await.expect("200").into_inner();
+    assert_eq!((&read, read.name.as_str()), (&created, "Martha"));
+    let missing = client.get_goose().id(2).send().await.expect_err("there is no such goose");
+    assert!(missing.to_string().contains("404"), "{missing}");
 }

@@ -1,4 +1,4 @@
-// Generated from openapi/plant-store.json: `cargo xtask generate` writes this file.
+// Generated from the OpenAPI document: `cargo xtask generate` writes this file.
 
 #![allow(
     clippy::all,

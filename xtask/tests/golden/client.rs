@@ -7,7 +7,7 @@ use progenitor::{GenerationSettings, Generator, HooksMode, InterfaceStyle};
 use crate::Generated;
 
 const HEADER: &str = "\
-// Generated from openapi/plant-store.json: `cargo xtask generate` writes this file.
+// Generated from the OpenAPI document: `cargo xtask generate` writes this file.
 
 #![allow(
     clippy::all,
@@ -22,8 +22,19 @@ const HEADER: &str = "\
 
 ";
 
-/// Generates the client, its mocks and its commands, as progenitor makes them.
-pub fn client(document: &OpenAPI) -> Result<Vec<Generated>> {
+/// What progenitor generates from a document.
+#[derive(Clone, Copy)]
+pub enum Part {
+    /// The client itself.
+    Client,
+    /// Its mocks.
+    Mock,
+    /// Its commands, which import everything that they need from `crate::cli::contract`.
+    Commands,
+}
+
+/// Generates a part of a client, as progenitor makes it.
+pub fn generate(part: Part, document: &OpenAPI, path: &'static str) -> Result<Generated> {
     let mut settings = GenerationSettings::new();
     settings
         .with_interface(InterfaceStyle::Builder)
@@ -32,18 +43,13 @@ pub fn client(document: &OpenAPI) -> Result<Vec<Generated>> {
         .with_replacement("Error", "::groundwork_client::Refusal", [].into_iter())
         .with_inner_type("::groundwork_client::SendPolicy".parse().expect("a path is Rust"))
         .with_hooks(HooksMode::Expected);
-    let generator = || Generator::new(&settings);
-    let generated = [
-        ("client/src/generated.rs", generator().generate_tokens(document)),
-        ("client/src/mock.rs", generator().httpmock(document, "crate")),
-        // The generated commands import everything that they need from `crate::cli::contract`.
-        ("client/src/cli/generated.rs", generator().cli(document, "crate::cli::contract")),
-    ];
-    let mut files = Vec::new();
-    for (path, tokens) in generated {
-        let tokens = tokens.with_context(|| format!("progenitor cannot generate {path}"))?;
-        let file = syn::parse2(tokens).context("progenitor did not write valid Rust")?;
-        files.push(Generated { path, text: format!("{HEADER}{}", prettyplease::unparse(&file)) });
-    }
-    Ok(files)
+    let mut generator = Generator::new(&settings);
+    let tokens = match part {
+        Part::Client => generator.generate_tokens(document),
+        Part::Mock => generator.httpmock(document, "crate"),
+        Part::Commands => generator.cli(document, "crate::cli::contract"),
+    };
+    let tokens = tokens.with_context(|| format!("progenitor cannot generate {path}"))?;
+    let file = syn::parse2(tokens).context("progenitor did not write valid Rust")?;
+    Ok(Generated { path, text: format!("{HEADER}{}", prettyplease::unparse(&file)) })
 }

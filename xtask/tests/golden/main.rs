@@ -15,6 +15,8 @@ use openapiv3::OpenAPI;
 use xshell::cmd;
 use xtask::checkout::{DOCUMENT, build, root, shell};
 
+use crate::client::{Part, generate};
+
 /// A file that is generated and checked in.
 struct Generated {
     /// The path relative to the root of the repository.
@@ -32,23 +34,36 @@ fn checked_in_files_match_the_generated_files() {
 
 /// Generates all files.
 fn generated() -> Result<Vec<Generated>> {
+    let mut files = of_plant_store()?;
+    files.append(&mut of_goose_farm()?);
+    Ok(files)
+}
+
+fn of_plant_store() -> Result<Vec<Generated>> {
     let text = document_of("plant-store")?;
     let document: OpenAPI = serde_json::from_str(&text)?;
-    let mut files = vec![Generated { path: DOCUMENT, text }];
-    files.append(&mut client::client(&document)?);
     let rows = errors::rows(&document)?;
-    files.push(between_markers("server/WIRE.md", "errors", &errors::table(&rows))?);
-    files.push(between_markers(
-        "client/kit/src/error_code.rs",
-        "errors",
-        &errors::variants(&rows)?,
-    )?);
-    let idempotent = errors::idempotent(&document);
-    files.push(between_markers("client/src/lib.rs", "idempotent", &idempotent)?);
+    let variants = errors::variants(&rows)?;
+    Ok(vec![
+        Generated { path: DOCUMENT, text },
+        generate(Part::Client, &document, "client/src/generated.rs")?,
+        generate(Part::Mock, &document, "client/src/mock.rs")?,
+        generate(Part::Commands, &document, "client/src/cli/generated.rs")?,
+        between_markers("client/src/lib.rs", "idempotent", &errors::idempotent(&document))?,
+        between_markers("client/kit/src/error_code.rs", "errors", &variants)?,
+        between_markers("server/WIRE.md", "errors", &errors::table(&rows))?,
+    ])
+}
 
+fn of_goose_farm() -> Result<Vec<Generated>> {
+    const CLIENT: &str = "tests/goose-farm/client/src/lib.rs";
     let text = document_of("goose-farm")?;
-    files.push(Generated { path: "tests/goose-farm/openapi.json", text });
-    Ok(files)
+    let document: OpenAPI = serde_json::from_str(&text)?;
+    Ok(vec![
+        Generated { path: "tests/goose-farm/openapi.json", text },
+        generate(Part::Client, &document, "tests/goose-farm/client/src/generated.rs")?,
+        between_markers(CLIENT, "idempotent", &errors::idempotent(&document))?,
+    ])
 }
 
 /// Builds a program of the workspace, and returns the document that it prints.
