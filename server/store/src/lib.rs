@@ -29,8 +29,8 @@
 //!   `rows` reads and writes them and the tokens. How a commit becomes durable differs: in SQLite it
 //!   takes the file, its WAL and its lock (`files`, `wal`, `copy`), in PostgreSQL the sessions with
 //!   a database (`connector`, `session`, `error`).
-//! - [`GroupCommit`] commits the creates of all requests through one engine.
-//!   [`inspect_each_second`] inspects the store while it is served.
+//! - [`GroupCommit`] commits the creates of all requests through one engine, and inspects the store
+//!   while it is served.
 //! - [`StoreError`] and [`WriteError`] (`error.rs`) are the errors of a store and of a commit.
 //! - Both engines share `token` and `token_row`, `same_json`, `layout` and `names`. `metrics` holds
 //!   the metrics. [`WarningDedup`] deduplicates warnings.
@@ -43,7 +43,6 @@ mod copy;
 mod engine;
 mod error;
 mod group_commit;
-mod inspection;
 mod layout;
 mod metrics;
 mod names;
@@ -63,7 +62,6 @@ pub use copy::{Copied, Copy, Interrupted, TokensFrom, copy};
 pub use engine::{Checked, Closed, Engine, IfMissing, Outcome, Row, Served, Sizes};
 pub use error::{Cause, FilesGone, Reason, StoreError, WriteError};
 pub use group_commit::{CreateResult, GroupCommit, Guard, NotReady, WriterEnd};
-pub use inspection::inspect_each_second;
 pub use layout::LAYOUT;
 pub use names::Names;
 pub use url::{InvalidUrl, StoreUrl};

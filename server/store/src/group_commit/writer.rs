@@ -1,19 +1,18 @@
-//! The writer: a thread that takes waiting creates from the queue, commits them, and reports their
-//! outcomes.
+//! The threads of group commit: the writer takes waiting creates from the queue, commits them and
+//! sends their outcomes; the inspection looks at the store once a second.
 
-use std::sync::{Arc, OnceLock};
-use std::thread;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use anyhow::anyhow;
-use parking_lot::Mutex;
-use slog::{Logger, crit, error, info, warn};
+use slog::{error, info, warn};
 use tokio::sync::mpsc;
 
-use crate::engine::{BATCH, Closed, Engine, Row};
-use crate::error::{FilesGone, WriteError};
-use crate::group_commit::queue::{BatchResult, Create, Guard, Work};
-use crate::metrics::CommitMetrics;
+use crate::engine::{BATCH, Closed, Engine};
+use crate::error::WriteError;
+use crate::group_commit::{Answers, Create, Guard, Shared, Work};
+use crate::metrics::show_sizes;
 use crate::warning_dedup::WarningDedup;
 
 /// A batch ends when its texts reach this many bytes, because a checkpoint copies its pages in one
@@ -23,101 +22,85 @@ const BATCH_BYTES: usize = 8 * 1024 * 1024;
 /// The timeout of a test write: creates wait behind it.
 const TEST_WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The state that the writer shares with the requests.
-pub struct Shared {
-    /// Why the last commit failed, or that no commit was tried yet. `None` if the last commit
-    /// succeeded.
-    pub failure: Mutex<Option<Arc<WriteError>>>,
-    /// Why the store is lost. The writer or an inspection sets it, and no commit that ends
-    /// afterwards is a success.
-    pub loss: OnceLock<Arc<WriteError>>,
-    /// How long a create waits for its answer.
-    pub timeout: Duration,
-    pub metrics: CommitMetrics,
+const INSPECT_EVERY: Duration = Duration::from_secs(1);
+
+/// A WAL of this size or larger is logged.
+const LONG_WAL: u64 = 256 * 1024 * 1024;
+
+/// The thread that inspects the store.
+pub struct Inspection {
+    pub engine: Arc<dyn Engine>,
+    pub shared: Arc<Shared>,
+    pub work_sender: mpsc::WeakUnboundedSender<Work>,
+    /// Disconnected when the writer has ended.
+    pub stopped: Receiver<()>,
 }
 
-impl Shared {
-    /// Marks the store as lost, and logs that once. The process has to end with the returned error.
-    pub fn report_loss(&self, cause: &Arc<WriteError>, log: &Logger) -> anyhow::Error {
-        // Set before the record is logged: no commit that ends after the record is a success.
-        if self.loss.set(Arc::clone(cause)).is_ok() {
-            crit!(log, "the store is lost: stopping"; "cause" => %cause);
-        }
-        match &**cause {
-            WriteError::SyncFailed(_) => {
-                anyhow!("an fsync of the store failed; a restart reads what is on the disk")
+impl Inspection {
+    /// Inspects the store every second until the writer has ended or the store is lost.
+    ///
+    /// Until a commit has succeeded, and while commits fail, the writer does a test write each
+    /// second. A load balancer sends no creates to a server that is not ready, so nothing else would
+    /// show that the database role may write, or that the failure has passed. The writer also does a
+    /// test write if the store cannot be inspected, because then commits may fail too.
+    pub fn run(self) {
+        let Self { engine, shared, work_sender, stopped } = self;
+        let mut was_long = false;
+        let mut warnings = WarningDedup::default();
+        loop {
+            let must_test = match engine.inspect() {
+                Ok(sizes) => {
+                    show_sizes(sizes);
+                    let is_long = sizes.wal >= Some(LONG_WAL);
+                    if is_long && !was_long {
+                        warn!(shared.log, "the store's WAL cannot be reset: another process is \
+                            reading the store (`fuser -v` with the path of the -wal file names \
+                            it), or the disk is too slow"; "wal_bytes" => sizes.wal);
+                    }
+                    was_long = is_long;
+                    warnings.succeeded();
+                    shared.failure.lock().is_some()
+                }
+                Err(cause) if cause.is_final() => {
+                    return shared.report_end(Err(shared.report_loss(Arc::new(cause))));
+                }
+                Err(cause) => {
+                    if warnings.failed(&cause) {
+                        warn!(shared.log, "the store cannot be inspected"; "cause" => %cause);
+                    }
+                    true
+                }
+            };
+            if must_test && let Some(work_sender) = work_sender.upgrade() {
+                let _ = work_sender.send(Work::TestWrite);
             }
-            _ => FilesGone(Arc::clone(cause)).into(),
+            if stopped.recv_timeout(INSPECT_EVERY) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
         }
     }
 }
 
-/// Creates that are committed together. The next batch reuses the memory of the last one.
-#[derive(Default)]
-struct Batch {
-    rows: Vec<Row>,
-    /// The guards of the rows.
-    guards: Vec<Guard>,
-    /// The total size of the texts.
-    bytes: usize,
-    /// When the newest create of the batch was queued.
-    newest: Option<Instant>,
-}
-
-impl Batch {
-    fn push(&mut self, Create { row, arrived_at, guard }: Create) {
-        self.newest = Some(arrived_at);
-        self.bytes += row.json.len();
-        self.rows.push(row);
-        self.guards.push(guard);
-    }
-
-    fn is_full(&self) -> bool {
-        self.rows.len() >= BATCH || self.bytes >= BATCH_BYTES
-    }
-
-    /// Empties the batch after its commit has ended.
-    fn clear(&mut self) {
-        let Self { rows, guards, bytes, newest } = self;
-        rows.clear();
-        guards.clear();
-        *bytes = 0;
-        *newest = None;
-    }
-}
-
-/// The state of the writer.
+/// The thread that commits.
 pub struct Writer {
-    engine: Arc<dyn Engine>,
-    /// Dropped before `result_sender`: when that channel closes, no create can be queued any more.
-    work_receiver: mpsc::UnboundedReceiver<Work>,
-    result_sender: mpsc::UnboundedSender<BatchResult>,
-    shared: Arc<Shared>,
-    log: Logger,
-    batch: Batch,
-    commit_warnings: WarningDedup,
-    /// Separate, because commits may succeed while the upkeep fails.
-    upkeep_warnings: WarningDedup,
+    pub engine: Arc<dyn Engine>,
+    pub shared: Arc<Shared>,
+    pub work_receiver: mpsc::UnboundedReceiver<Work>,
+    pub answers_sender: mpsc::UnboundedSender<Answers>,
 }
 
 impl Writer {
-    pub fn new(
-        engine: Arc<dyn Engine>,
-        work_receiver: mpsc::UnboundedReceiver<Work>,
-        result_sender: mpsc::UnboundedSender<BatchResult>,
-        shared: Arc<Shared>,
-        log: Logger,
-    ) -> Self {
-        Self {
-            engine,
-            work_receiver,
-            result_sender,
-            shared,
-            log,
-            batch: Batch::default(),
-            commit_warnings: WarningDedup::default(),
-            upkeep_warnings: WarningDedup::default(),
+    /// Runs the writer and reports its end. Dropping `running` ends the inspection.
+    pub fn run_to_end(mut self, running: Sender<()>, inspection: JoinHandle<()>) {
+        let end = self.run();
+        let shared = Arc::clone(&self.shared);
+        // No create can be queued any more when the end is reported.
+        drop((self, running));
+        if end.is_ok() {
+            // It has the store open. If it has panicked, it has closed the store, too.
+            let _ = inspection.join();
         }
+        shared.report_end(end);
     }
 
     /// Commits batches until it receives [`Work::End`] or the store is lost. If the store is lost,
@@ -127,18 +110,36 @@ impl Writer {
     /// # Errors
     ///
     /// Fails if the store is lost or could not be closed.
-    pub fn run(mut self) -> anyhow::Result<Closed> {
+    fn run(&mut self) -> anyhow::Result<Closed> {
+        let shared = Arc::clone(&self.shared);
+        let Shared { log, busy_since, .. } = &*shared;
+        let mut commit_warnings = WarningDedup::default();
+        // Separate, because commits may succeed while the upkeep fails.
+        let mut upkeep_warnings = WarningDedup::default();
         while let Some(first) = self.work_receiver.blocking_recv() {
-            let is_last = self.gather(first);
-            if is_last && self.batch.rows.is_empty() {
-                return self.close();
+            let (batch, is_last) = self.gather(first);
+            if is_last && batch.is_empty() {
+                return Ok(self.engine.close()?);
             }
-            let is_committed = self.commit()?;
-            if is_committed {
-                self.keep_up()?;
+            let oldest = batch.first().map_or_else(Instant::now, |create| create.arrived_at);
+            *busy_since.lock() = Some(oldest);
+            match self.commit(batch) {
+                Ok(()) => {
+                    if commit_warnings.succeeded() {
+                        info!(log, "the store takes writes again");
+                    }
+                    self.keep_up(&mut upkeep_warnings)?;
+                }
+                Err(cause) if cause.is_final() => return Err(shared.report_loss(cause)),
+                Err(cause) if !commit_warnings.failed(&cause) => {}
+                Err(cause) if cause.may_pass() => {
+                    warn!(log, "the store does not take writes"; "cause" => %cause);
+                }
+                Err(cause) => error!(log, "the store failed"; "cause" => %cause),
             }
+            *busy_since.lock() = None;
             if is_last {
-                return self.close();
+                return Ok(self.engine.close()?);
             }
         }
         // Every `GroupCommit` was dropped without a call of `end`. An inspection may have found the
@@ -146,79 +147,59 @@ impl Writer {
         Ok(Closed::Unclean)
     }
 
-    /// Moves waiting creates into the batch until it is full or the queue is empty. Returns whether
-    /// this is the last batch.
-    fn gather(&mut self, first: Work) -> bool {
+    /// Takes waiting creates until the batch is full or the queue is empty. Returns whether this is
+    /// the last batch.
+    fn gather(&mut self, first: Work) -> (Vec<Create>, bool) {
         // Waking this thread may have preempted the thread that reads the next creates on this
         // core. After the yield it has read them, and they share the fsync.
         thread::yield_now();
+        let mut batch = Vec::new();
+        let mut bytes = 0;
         let mut next = Ok(first);
         while let Ok(work) = next {
             match work {
-                Work::Create(create) => self.batch.push(create),
+                Work::Create(create) => {
+                    bytes += create.row.json.len();
+                    batch.push(create);
+                }
                 Work::TestWrite => {}
-                Work::End => return true,
+                Work::End => return (batch, true),
             }
-            if self.batch.is_full() {
+            if batch.len() >= BATCH || bytes >= BATCH_BYTES {
                 break;
             }
             next = self.work_receiver.try_recv();
         }
-        false
+        (batch, false)
     }
 
-    /// Commits the batch and sends its outcomes. An empty batch is a test write. Returns whether
-    /// the commit succeeded.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the store is lost.
-    fn commit(&mut self) -> anyhow::Result<bool> {
-        let Shared { failure, loss, timeout, metrics } = &*self.shared;
-        let creates = self.batch.rows.len();
-        metrics.begun(creates);
+    /// Commits the batch and sends its outcomes. An empty batch is a test write.
+    fn commit(&self, batch: Vec<Create>) -> Result<(), Arc<WriteError>> {
+        let Shared { timeout, failure, loss, metrics, .. } = &*self.shared;
+        metrics.begun(batch.len());
         let started = Instant::now();
         // Older requests of the batch are refused in the meantime, each at its own deadline.
-        let deadline = match self.batch.newest {
-            Some(newest) => newest + *timeout,
+        let deadline = match batch.last() {
+            Some(newest) => newest.arrived_at + *timeout,
             None => started + TEST_WRITE_TIMEOUT.min(*timeout),
         };
-        let committed = self.engine.commit(&self.batch.rows, deadline).map_err(Arc::new);
+        let mut rows = Vec::with_capacity(batch.len());
+        let mut waiting = Vec::with_capacity(batch.len());
+        for Create { row, guard, answer_sender, .. } in batch {
+            rows.push(row);
+            waiting.push((answer_sender, guard));
+        }
+        let committed = self.engine.commit(&rows, deadline).map_err(Arc::new);
         let outcomes = loss.get().map_or(committed, |loss| Err(Arc::clone(loss)));
         // Counted before the outcomes are sent, so that a scrape after a response includes it.
-        metrics.ended(creates, started.elapsed(), outcomes.iter().flatten().copied());
-        self.batch.clear();
-        let failed = outcomes.as_ref().err().map(Arc::clone);
-        failure.lock().clone_from(&failed);
+        metrics.ended(rows.len(), started.elapsed(), outcomes.iter().flatten().copied());
+        failure.lock().clone_from(&outcomes.as_ref().err().cloned());
+        let answer = |(at, (answer_sender, _)): (usize, (_, Guard))| {
+            (answer_sender, outcomes.as_ref().map(|outcomes| outcomes[at]).map_err(Arc::clone))
+        };
         // Fails only if the runtime has ended, and every waiting request with it.
-        let _ = self.result_sender.send(BatchResult { creates, outcomes });
-        if let Some(cause) = failed {
-            self.report_commit(&cause)?;
-            return Ok(false);
-        }
-        if self.commit_warnings.succeeded() {
-            info!(self.log, "the store takes writes again");
-        }
-        Ok(true)
-    }
-
-    /// Logs why a commit failed, unless the same failure was logged already.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the store is lost.
-    fn report_commit(&mut self, cause: &Arc<WriteError>) -> anyhow::Result<()> {
-        if cause.is_final() {
-            return Err(self.shared.report_loss(cause, &self.log));
-        }
-        if self.commit_warnings.failed(cause) {
-            if cause.may_pass() {
-                warn!(self.log, "the store does not take writes"; "cause" => %cause);
-            } else {
-                error!(self.log, "the store failed"; "cause" => %cause);
-            }
-        }
-        Ok(())
+        let _ = self.answers_sender.send(waiting.into_iter().enumerate().map(answer).collect());
+        outcomes.map(drop)
     }
 
     /// Prepares the store for the next commits. All committed creates were answered before.
@@ -226,27 +207,22 @@ impl Writer {
     /// # Errors
     ///
     /// Fails if the store is lost.
-    fn keep_up(&mut self) -> anyhow::Result<()> {
+    fn keep_up(&self, warnings: &mut WarningDedup) -> anyhow::Result<()> {
+        let Shared { log, .. } = &*self.shared;
         match self.engine.upkeep() {
             Ok(()) => {
-                if self.upkeep_warnings.succeeded() {
-                    info!(self.log, "the upkeep of the store succeeded again");
+                if warnings.succeeded() {
+                    info!(log, "the upkeep of the store succeeded again");
                 }
             }
-            Err(cause) if cause.is_final() => {
-                return Err(self.shared.report_loss(&Arc::new(cause), &self.log));
-            }
+            Err(cause) if cause.is_final() => return Err(self.shared.report_loss(Arc::new(cause))),
             Err(cause) => {
-                if self.upkeep_warnings.failed(&cause) {
-                    error!(self.log, "the upkeep of the store failed: it is retried after each \
-                        commit"; "cause" => %cause);
+                if warnings.failed(&cause) {
+                    error!(log, "the upkeep of the store failed: it is retried after each commit";
+                        "cause" => %cause);
                 }
             }
         }
         Ok(())
-    }
-
-    fn close(&self) -> anyhow::Result<Closed> {
-        Ok(self.engine.close()?)
     }
 }

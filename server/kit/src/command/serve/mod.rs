@@ -302,11 +302,10 @@ async fn serve(
     admin: Option<Admin>,
     log: &Logger,
 ) -> Result<()> {
-    let State { store, commits, tokens, .. } = &*state;
+    let State { commits, tokens, .. } = &*state;
     let ended = tokio::select! {
         _ = signals.terminate.recv() => Ok(()),
         _ = signals.interrupt.recv() => Ok(()),
-        lost = store::inspect_each_second(Arc::clone(store), commits, log.clone()) => Err(lost),
         never = tokens.warn_of_faults(log) => match never {},
         end = &mut writer_end => end.unwrap_or_else(|_| Err(WriterDied.into())).map(drop),
         never = reload_at_hangup(&server, args.tls.as_ref(), &mut signals.hangup, log) => {

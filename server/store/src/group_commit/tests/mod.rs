@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use slog::{Drain, Logger, OwnedKVList, Record, o};
 use tokio::runtime::{Builder, Runtime};
 
-use super::{Arc, CreateResult, Duration, GroupCommit, Instant, Row, WriteError, WriterEnd};
+use super::{Arc, CreateResult, Duration, GroupCommit, Instant, Row, Work, WriteError, WriterEnd};
 use crate::engine::Outcome::{self, Conflict, Created, Repeated};
 use crate::engine::{BATCH, Closed};
 use crate::error::{Reason, StoreError};
@@ -30,6 +30,8 @@ struct Store {
     end: WriterEnd,
     begun: mpsc::Receiver<Vec<i64>>,
     results: mpsc::Sender<Committed>,
+    /// The inspection waits until this is dropped.
+    no_inspection: mpsc::Sender<()>,
 }
 
 /// A log drain that sends each message to the test.
@@ -49,6 +51,7 @@ impl Drain for Messages {
 
 fn store(timeout: Duration) -> Store {
     let (begun, begun_receiver) = mpsc::channel();
+    let (no_inspection, inspections) = mpsc::channel();
     let (results_sender, results) = mpsc::channel();
     let engine = Arc::new(Scripted {
         begun,
@@ -56,6 +59,7 @@ fn store(timeout: Duration) -> Store {
         deadlines: Mutex::default(),
         upkeeps: Mutex::default(),
         close: Mutex::default(),
+        inspections: Mutex::new(inspections),
     });
     let (messages, log) = mpsc::channel();
     let logger = Logger::root(Messages(messages).fuse(), o!());
@@ -64,7 +68,8 @@ fn store(timeout: Duration) -> Store {
     let (commits, end) =
         GroupCommit::start(Arc::clone(&engine) as _, timeout, logger).expect("a thread");
     drop(entered);
-    Store { engine, log, runtime, commits, end, begun: begun_receiver, results: results_sender }
+    let (begun, results) = (begun_receiver, results_sender);
+    Store { engine, log, runtime, commits, end, begun, results, no_inspection }
 }
 
 fn row(id: i64) -> Row {
@@ -166,6 +171,7 @@ fn queued_create_is_committed_after_its_client_has_disconnected() {
     drop(first);
     assert_eq!(store.begun.recv(), Ok(vec![2]));
     store.commit(Ok(vec![Created]));
+    drop(store.no_inspection);
     assert!(matches!(store.end.blocking_recv(), Ok(Ok(Closed::Clean))));
 }
 
@@ -181,6 +187,7 @@ fn late_create_is_refused_but_keeps_its_permit() {
     assert_eq!(readiness(&store), "a commit hangs");
     store.commits.end();
     store.commit(Ok(vec![Created]));
+    drop(store.no_inspection);
     assert!(matches!(store.end.blocking_recv(), Ok(Ok(Closed::Clean))));
     assert_eq!(Arc::strong_count(&held), 1);
 }
@@ -214,7 +221,7 @@ fn commit_may_succeed_after_a_failed_one() {
         let error = store.wait(create).expect_err("the commit failed");
         assert_eq!((error.to_string().as_str(), error.may_pass()), (expected, may_pass));
         assert_eq!(readiness(&store), expected);
-        store.commits.test_write();
+        assert!(store.commits.work_sender.send(Work::TestWrite).is_ok());
         assert_eq!(store.begun.recv(), Ok(vec![]), "a test write has no rows");
         store.commit(Ok(vec![]));
         let create = store.begun(1);
@@ -248,15 +255,15 @@ fn commit_that_ends_after_the_loss_of_the_store_fails() {
     let store = store(TIMEOUT);
     let begun = store.begun(1);
     let waiting = store.queued(row(2));
-    let log = Logger::root(slog::Discard, o!());
-    store.commits.report_loss(WriteError::SyncFailed("a disk".into()), &log);
+    store.commits.shared.report_loss(Arc::new(WriteError::SyncFailed("a disk".into())));
+    assert_eq!(store.log.try_iter().count(), 1);
     store.commit(Ok(vec![Created]));
     let gone = store.wait(begun).expect_err("nobody would find the row");
     assert!(matches!(*gone, WriteError::SyncFailed(_)), "{gone}");
     let never_tried = store.wait(waiting).expect_err("the writer has ended");
     assert!(never_tried.may_pass(), "{never_tried}");
     assert!(store.end.blocking_recv().expect("the writer has ended").is_err());
-    assert_eq!(store.log.try_iter().count(), 0, "the inspection has logged the loss already");
+    assert_eq!(store.log.try_iter().count(), 0, "the loss is logged once");
 }
 
 #[test]
@@ -271,6 +278,7 @@ fn repeated_upkeep_failure_is_logged_once_and_commits_go_on() {
         assert_eq!(readiness(&store), "ready");
     }
     store.commits.end();
+    drop(store.no_inspection);
     assert!(matches!(store.end.blocking_recv(), Ok(Ok(Closed::Clean))));
     let expected = [
         "the upkeep of the store failed: it is retried after each commit",

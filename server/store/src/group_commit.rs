@@ -1,0 +1,234 @@
+//! Group commit: one thread, one transaction and one fsync for all creates that are waiting.
+//!
+//! The writer takes the first create from the queue and all creates behind it, up to a limit,
+//! commits them as one batch, and sends their outcomes. A batch never waits for a timer: while an
+//! fsync runs, the next creates gather in the queue. The queue itself is unbounded, because every
+//! create in it holds a permit of its caller.
+//!
+//! No create may be acknowledged before [`Engine::commit`] has returned its outcome.
+//!
+//! A second thread inspects the store once a second: whether its files are still in place, how
+//! large it is, and whether it takes writes again. In SQLite the writer does the fsyncs: of the WAL
+//! in each commit, and of the store's file in [`Engine::upkeep`]. If the WAL has grown too long,
+//! [`Engine::inspect`] also syncs both files. In PostgreSQL nothing in this process syncs.
+
+mod writer;
+
+use std::io;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::anyhow;
+use parking_lot::Mutex;
+use slog::{Logger, crit};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+
+use crate::engine::{Closed, Engine, Outcome, Row};
+use crate::error::{FilesGone, WriteError};
+use crate::group_commit::writer::{Inspection, Writer};
+use crate::metrics::CommitMetrics;
+
+/// The outcome of a create, or an error if the outcome is unknown. After an error the row may be
+/// stored or not; sending the same create again shows which. The creates of one batch share their
+/// error.
+pub type CreateResult = Result<Outcome, Arc<WriteError>>;
+
+/// A handle that a create holds until its commit has ended. Dropping the last clone releases
+/// whatever the guard holds, such as a permit.
+pub type Guard = Arc<dyn Send + Sync>;
+
+/// Resolves when the store is no longer served: after [`GroupCommit::end`], once every queued create
+/// is committed and the store is closed, or earlier if the store is lost.
+///
+/// An error means that the store is lost or could not be closed. The last answers may still be on
+/// their way to the requests.
+pub type WriterEnd = oneshot::Receiver<anyhow::Result<Closed>>;
+
+/// Why the store takes no creates at the moment, in words for operators.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages document the variants")]
+pub enum NotReady {
+    #[error("the writer has ended")]
+    WriterEnded,
+    #[error("a commit hangs")]
+    Hangs,
+    #[error(transparent)]
+    Failed(Arc<WriteError>),
+}
+
+/// An item of the queue.
+enum Work {
+    Create(Create),
+    /// Find out whether the store takes writes.
+    TestWrite,
+    /// Commit the queued creates, close the store, and end.
+    End,
+}
+
+/// A row to commit.
+struct Create {
+    row: Row,
+    /// When the create was queued.
+    arrived_at: Instant,
+    guard: Guard,
+    answer_sender: oneshot::Sender<CreateResult>,
+}
+
+/// The creates of a batch that was committed or failed, each with its result.
+type Answers = Vec<(oneshot::Sender<CreateResult>, CreateResult)>;
+
+/// A handle to the writer, shared by all requests.
+#[derive(Clone)]
+pub struct GroupCommit {
+    work_sender: mpsc::UnboundedSender<Work>,
+    shared: Arc<Shared>,
+}
+
+/// What the writer, the inspection and the requests share.
+struct Shared {
+    /// How long a create waits for its answer.
+    timeout: Duration,
+    log: Logger,
+    metrics: CommitMetrics,
+    /// Why the last commit failed, or that no commit was tried yet. `None` if the last commit
+    /// succeeded.
+    failure: Mutex<Option<Arc<WriteError>>>,
+    /// Why the store is lost. No commit that ends after this was set is a success.
+    loss: OnceLock<Arc<WriteError>>,
+    /// When the oldest create was queued that the writer is working on, or the work began.
+    busy_since: Mutex<Option<Instant>>,
+    /// `None` after the end was reported.
+    end_sender: Mutex<Option<oneshot::Sender<anyhow::Result<Closed>>>>,
+}
+
+impl GroupCommit {
+    /// Starts the writer, the inspection, and the task that delivers outcomes, and registers the
+    /// metrics. A create waits at most `timeout` for its answer.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the operating system cannot create the threads.
+    ///
+    /// # Panics
+    ///
+    /// Panics if it is called outside of a tokio runtime.
+    pub fn start(
+        engine: Arc<dyn Engine>,
+        timeout: Duration,
+        log: Logger,
+    ) -> io::Result<(Self, WriterEnd)> {
+        let (end_sender, end_receiver) = oneshot::channel();
+        let untried = WriteError::Unavailable("no commit was tried yet".into());
+        let shared = Arc::new(Shared {
+            timeout,
+            log,
+            metrics: CommitMetrics::register(),
+            failure: Mutex::new(Some(Arc::new(untried))),
+            loss: OnceLock::new(),
+            busy_since: Mutex::default(),
+            end_sender: Mutex::new(Some(end_sender)),
+        });
+        let (work_sender, work_receiver) = mpsc::unbounded_channel();
+        let (answers_sender, mut answers_receiver) = mpsc::unbounded_channel::<Answers>();
+        // If the runtime has one thread, waking a request from this task costs no system call; from
+        // the writer each wake-up would cost one.
+        tokio::spawn(async move {
+            while let Some(answers) = answers_receiver.recv().await {
+                for (answer_sender, result) in answers {
+                    // If the client has disconnected, the receiver was dropped.
+                    let _ = answer_sender.send(result);
+                }
+            }
+        });
+        let (running, stopped) = channel();
+        let inspection = Inspection {
+            engine: Arc::clone(&engine),
+            shared: Arc::clone(&shared),
+            work_sender: work_sender.downgrade(),
+            stopped,
+        };
+        let inspection =
+            thread::Builder::new().name("inspection".into()).spawn(|| inspection.run())?;
+        let writer = Writer { engine, shared: Arc::clone(&shared), work_receiver, answers_sender };
+        thread::Builder::new()
+            .name("writer".into())
+            .spawn(move || writer.run_to_end(running, inspection))?;
+        Ok((Self { work_sender, shared }, end_receiver))
+    }
+
+    /// Checks whether the store takes creates, judging by the last commit.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason if it does not.
+    pub fn readiness(&self) -> Result<(), NotReady> {
+        let Shared { failure, busy_since, timeout, .. } = &*self.shared;
+        if self.work_sender.is_closed() {
+            Err(NotReady::WriterEnded)
+        } else if busy_since.lock().is_some_and(|since| since.elapsed() >= *timeout) {
+            Err(NotReady::Hangs)
+        } else {
+            failure.lock().clone().map_or(Ok(()), |cause| Err(NotReady::Failed(cause)))
+        }
+    }
+
+    /// Makes the writer commit the queued creates, close the store, and end. Later creates are
+    /// refused.
+    pub fn end(&self) {
+        // An error means that the writer has ended already.
+        let _ = self.work_sender.send(Work::End);
+    }
+
+    /// Queues a row and waits for its outcome, which is durable when this returns. `guard` is
+    /// dropped when the commit of the row has ended, even if nobody waits for the outcome any more.
+    ///
+    /// # Cancellation
+    ///
+    /// After the first poll the row is committed even if this future is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store did not commit the row, failed, or did not answer in time.
+    pub async fn create(&self, row: Row, guard: Guard) -> CreateResult {
+        let Shared { timeout: limit, metrics, .. } = &*self.shared;
+        // Counted before the writer can take the create from the queue.
+        metrics.queued();
+        let (answer_sender, answer) = oneshot::channel();
+        let create = Create { row, arrived_at: Instant::now(), guard, answer_sender };
+        // If the writer has ended, this drops the sender of the answer.
+        let _ = self.work_sender.send(Work::Create(create));
+        match timeout(*limit, answer).await {
+            Ok(Ok(result)) => result,
+            Ok(Err(_)) => Err(Arc::new(WriteError::Unavailable("the writer has ended".into()))),
+            Err(_) => Err(Arc::new(WriteError::TooLate(*limit))),
+        }
+    }
+}
+
+impl Shared {
+    /// Marks the store as lost, and logs that once. The process has to end with the returned error.
+    fn report_loss(&self, cause: Arc<WriteError>) -> anyhow::Error {
+        // Set before the record is logged: no commit that ends after the record is a success.
+        if self.loss.set(Arc::clone(&cause)).is_ok() {
+            crit!(self.log, "the store is lost: stopping"; "cause" => %cause);
+        }
+        match &*cause {
+            WriteError::SyncFailed(_) => {
+                anyhow!("an fsync of the store failed; a restart reads what is on the disk")
+            }
+            _ => FilesGone(cause).into(),
+        }
+    }
+
+    fn report_end(&self, end: anyhow::Result<Closed>) {
+        let sender = self.end_sender.lock().take();
+        // If the receiver is gone, the process is about to exit anyway.
+        let _ = sender.map(|sender| sender.send(end));
+    }
+}
+
+#[cfg(test)]
+mod tests;
