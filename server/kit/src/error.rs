@@ -7,7 +7,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
 
 use dropshot::{ErrorStatusCode, HttpError, HttpResponseError};
 use groundwork_store::{StoreError, WriteError};
@@ -182,8 +181,9 @@ impl Refusal {
         Self::new(code, code.0.example)
     }
 
-    /// Creates the refusal of a request whose store does not answer in time. A row of the request
-    /// may be stored or not. Sending the same request again tells.
+    /// Creates the refusal of a request whose store does not work now: it cannot be reached, does
+    /// not answer in time, or its disk is full. A row of the request may be stored or not. Sending
+    /// the same request again tells.
     pub(crate) fn store_unavailable(cause: String) -> Self {
         let message = "the store does not respond: send the same request again in a moment";
         Self::new(ErrorCode::SERVICE_UNAVAILABLE, message).because(cause)
@@ -193,21 +193,22 @@ impl Refusal {
     pub(crate) fn fault(cause: String) -> Self {
         Self::of(ErrorCode::INTERNAL_SERVER_ERROR).because(cause)
     }
-}
 
-impl From<Arc<WriteError>> for Refusal {
-    fn from(cause: Arc<WriteError>) -> Self {
-        let text = cause.to_string();
-        if cause.may_pass() { Self::store_unavailable(text) } else { Self::fault(text) }
-    }
-}
-
-impl From<StoreError> for Refusal {
-    fn from(cause: StoreError) -> Self {
-        let text = cause.to_string();
+    /// Creates the refusal of a request whose row could not be committed. `program` has the command
+    /// `check`, which tells whether the store is damaged.
+    pub(crate) fn of_commit(program: &str, cause: &WriteError) -> Self {
         match cause {
-            StoreError::Unreachable { .. } => Self::store_unavailable(text),
-            _ => Self::fault(text),
+            _ if cause.may_pass() => Self::store_unavailable(cause.to_string()),
+            WriteError::Fault(_) => Self::fault(format!("{cause}: run `{program} check`")),
+            _ => Self::fault(cause.to_string()),
+        }
+    }
+
+    /// Creates the refusal of a request whose row could not be read.
+    pub(crate) fn of_read(program: &str, cause: &StoreError) -> Self {
+        match cause {
+            StoreError::Unreachable { .. } => Self::store_unavailable(cause.to_string()),
+            _ => Self::fault(format!("{cause}: run `{program} check`")),
         }
     }
 }

@@ -26,6 +26,7 @@ use crate::http::access_log::AccessRecord;
 use crate::http::tokens::KnownToken;
 use crate::http::typed::{Answer, Content, JsonText, UnreadRequest};
 use crate::http::{Context, State, body};
+use crate::service::Service;
 use crate::token::Token;
 
 /// A request whose token is accepted. Its methods are the steps of an operation.
@@ -150,13 +151,13 @@ impl<E> AcceptedRequest<E> {
         };
         let too_late = |_| Refusal::store_unavailable("the row was not read in time".into());
         let read = timeout(*limits.store_timeout, read).await.map_err(too_late)?;
-        let page = read.map_err(|panic| Refusal::fault(panic.to_string()))??;
+        let (program, resource) = (service.names.program, service.resource);
+        let page = read.map_err(|panic| Refusal::fault(panic.to_string()))?;
+        let page = page.map_err(|cause| Refusal::of_read(program, &cause))?;
         let Some(row) = page.into_iter().find(|row| row.id == id) else { return Ok(None) };
         // A message of serde could repeat a value of the row.
-        let unreadable = || {
-            let (program, resource) = (service.names.program, service.resource);
-            Refusal::fault(format!("the row {id} is not a {resource}: run `{program} check`"))
-        };
+        let unreadable =
+            || Refusal::fault(format!("the row {id} is not a {resource}: run `{program} check`"));
         JsonText::stored(row.json).ok_or_else(unreadable).map(Some)
     }
 
@@ -169,18 +170,15 @@ impl<E> AcceptedRequest<E> {
     /// # Errors
     ///
     /// `error` 409, 500 or 503.
-    pub async fn commit<T: Content>(
-        &mut self,
-        id: i64,
-        resource: &T,
-    ) -> Result<Answer<T>, Refusal> {
+    pub async fn commit<T: Content>(&mut self, id: i64, value: &T) -> Result<Answer<T>, Refusal> {
         let permit = self.permit()?;
-        let text = JsonText::new(resource);
+        let text = JsonText::new(value);
         let row = Row { id, json: text.share() };
-        match self.state.commits.create(row, permit).await? {
+        let Service { names, resource, .. } = self.state.service;
+        let committed = self.state.commits.create(row, permit).await;
+        match committed.map_err(|cause| Refusal::of_commit(names.program, &cause))? {
             Outcome::Created | Outcome::Repeated => self.answer(text),
             Outcome::Conflict => {
-                let resource = self.state.service.resource;
                 let message =
                     format!("{resource} {id} already exists and is different: choose another id");
                 Err(Refusal::new(ErrorCode::CONFLICT, message))

@@ -241,8 +241,8 @@ fn now() -> Duration {
 /// The permits of the service, or of one token, which may hold half of them.
 ///
 /// They bound the memory of requests. Therefore a create acquires a permit before any byte of its
-/// body is read, and releases it when the last byte of its answer has been written to the socket or
-/// the connection has ended. In HTTP/1.1 over TLS, and for short answers in HTTP/2, the permit is
+/// body is read, and releases it when the last byte of its answer has been written to the socket, or
+/// when the connection and the commit of the row have ended. In HTTP/1.1 over TLS, and for short answers in HTTP/2, the permit is
 /// released when the answer has been copied to the buffer of the connection.
 pub struct Permits(Arc<Semaphore>);
 

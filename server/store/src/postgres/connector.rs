@@ -156,7 +156,7 @@ impl Connector {
             }
             let session =
                 timeout(HOST_TIMEOUT, Session::open(self.names, &host, self.tls.clone())).await;
-            match session.unwrap_or(Err(PostgresError::Timeout)) {
+            match session.unwrap_or(Err(PostgresError::Timeout(None))) {
                 Ok(session) => {
                     self.first.store(at, Relaxed);
                     // This host takes writes, so no other host of the database does.
@@ -172,7 +172,7 @@ impl Connector {
                 }
             }
         }
-        let error = last_error.unwrap_or(PostgresError::Timeout);
+        let error = last_error.unwrap_or(PostgresError::Timeout(None));
         Err(PostgresError::NoHost(errors.join("; "), error.into()))
     }
 }

@@ -26,9 +26,10 @@ pub enum PostgresError {
     /// An error of the driver, or an error that the database sent.
     #[error("{}", describe(.0))]
     Driver(#[from] tokio_postgres::Error),
-    /// The service cancelled the statement, which may have been executed all the same.
-    #[error("the database did not answer in time")]
-    Timeout,
+    /// The service cancelled the statement, which may have been executed all the same. Holds the
+    /// error of the attempt before this one, which says more than that the time was over.
+    #[error("{}", .0.as_deref().unwrap_or("the database did not answer in time"))]
+    Timeout(Option<String>),
     /// The database sent a warning. A commit with a warning may be missing on the standby; what any
     /// other warning means for a row is unknown.
     #[error("the database warned: {0}")]
@@ -118,7 +119,7 @@ impl PostgresError {
     /// Returns the cause under which the metrics count a retry after this error.
     pub fn retry_cause(&self) -> RetryCause {
         match (self, self.code()) {
-            (Self::Timeout, _) => RetryCause::Timeout,
+            (Self::Timeout(_), _) => RetryCause::Timeout,
             (Self::Warned(_), _) => RetryCause::Warning,
             (_, Some("40001")) => RetryCause::Serialization,
             (_, Some("40P01")) => RetryCause::Deadlock,
@@ -139,7 +140,7 @@ impl PostgresError {
     /// anything. It is unknown whether the failed statements were executed.
     pub fn is_transient(&self) -> bool {
         match self {
-            Self::Timeout | Self::Warned(_) | Self::Removed => true,
+            Self::Timeout(_) | Self::Warned(_) | Self::Removed => true,
             Self::Unsafe(_) | Self::OtherEncoding(_) | Self::Malformed(_) | Self::Refused(_) => {
                 false
             }

@@ -181,7 +181,17 @@ impl ReconnectingSession {
         deadline: Instant,
         mut work: impl AsyncFnMut(&Session) -> Result<T, PostgresError>,
     ) -> Result<T, PostgresError> {
-        (|| self.run(deadline, &mut work))
+        let mut last_cause = None;
+        let attempt = || {
+            let error = match self.run(deadline, &mut work) {
+                Err(PostgresError::Timeout(_)) => PostgresError::Timeout(last_cause.clone()),
+                Err(error) => error,
+                done => return done,
+            };
+            last_cause = Some(error.to_string());
+            Err(error)
+        };
+        attempt
             .retry(PAUSES)
             .when(|error| may_repeat(error) && Instant::now() + 2 * PAUSE < deadline)
             .notify(|error, _| retried(error.retry_cause()))
@@ -195,7 +205,7 @@ impl ReconnectingSession {
         work: impl AsyncFnOnce(&Session) -> Result<T, PostgresError>,
     ) -> Result<T, PostgresError> {
         if Instant::now() >= deadline {
-            return Err(PostgresError::Timeout);
+            return Err(PostgresError::Timeout(None));
         }
         let Self { connector, session: kept_session, runtime } = self;
         let runtime = runtime.as_ref().expect("the runtime is there until this is dropped");
@@ -234,7 +244,7 @@ impl ReconnectingSession {
 /// Connects before the deadline.
 async fn connect(connector: &Connector, deadline: Instant) -> Result<Session, PostgresError> {
     let session = timeout_at(deadline.into(), connector.connect()).await;
-    session.unwrap_or(Err(PostgresError::Timeout))
+    session.unwrap_or(Err(PostgresError::Timeout(None)))
 }
 
 /// Waits for work on a session, and cancels it shortly before the deadline. A statement that is not
@@ -253,7 +263,7 @@ async fn with_deadline<T>(
     session.cancel().await;
     match timeout_at(deadline.into(), work).await {
         Ok(Ok(done)) => Ok(done),
-        _ => Err(PostgresError::Timeout),
+        _ => Err(PostgresError::Timeout(None)),
     }
 }
 
