@@ -74,7 +74,7 @@ pub fn drop_plants_table(server: &Server) {
 pub fn no_plants_table() -> &'static str {
     match Engine::of_this_run() {
         Engine::Sqlite => "no such table: plants",
-        Engine::Postgres => "does not exist",
+        Engine::Postgres => "SQLSTATE 42P01",
     }
 }
 

@@ -8,7 +8,7 @@
 //! - **First write wins.** An id always belongs to the first row committed under it.
 //! - **Byte-exact.** The text of a row is returned exactly as it was stored.
 //!
-//! No engine knows what a text means, and no engine changes or removes a row.
+//! No engine knows what a text means, and no call changes or removes a row.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -99,9 +99,10 @@ pub trait Engine: Send + Sync {
     /// Checks the store for faults. It does not read the texts of the rows.
     fn check(&self) -> Result<Checked, StoreError>;
 
-    /// Checks what no commit checks, such as whether a file was moved away or a database setting
-    /// was changed, and truncates a WAL that has grown too long. A server calls this once a second,
-    /// concurrently with commits.
+    /// Checks what a server relies on even if nobody sends a create: whether the files of SQLite are
+    /// in place, which a commit checks too, and whether the settings of a database are safe. It
+    /// also truncates a WAL that has grown too long. A server calls this once a second, concurrently
+    /// with commits.
     ///
     /// # Errors
     ///

@@ -43,8 +43,8 @@ pub enum WriteError {
     #[error("the store failed: {0}")]
     Fault(Cause),
     /// An fsync failed. The kernel may have marked the lost pages clean, so the next fsync can
-    /// succeed without writing them. The writer must not be used again; a restart reads what really
-    /// is on the disk.
+    /// succeed without writing them. The writer must not be used again; the next start copies the
+    /// WAL into the file and syncs both.
     #[error("an fsync of the store failed: {0}")]
     SyncFailed(Cause),
     /// The store's files were removed or replaced, so nobody would find the rows that are committed
@@ -117,6 +117,12 @@ pub enum StoreError {
     ServedElsewhere(StoreUrl),
     #[error("{0} is not a store")]
     NotAStore(StoreUrl),
+    #[error(
+        "the file of {0} is empty (0 bytes). A first start that was killed may have left it: if no \
+         store was there before, remove the file and the files beside it. Otherwise put the store \
+         back"
+    )]
+    EmptyFile(StoreUrl),
     #[error(
         "{url} has layout version {found}, but this release reads only version {}: use the release \
          that wrote the store. The store was left unchanged",

@@ -217,7 +217,9 @@ impl Shared {
         }
         match &*cause {
             WriteError::SyncFailed(_) => {
-                anyhow!("an fsync of the store failed; a restart reads what is on the disk")
+                anyhow!(
+                    "an fsync of the store failed; the next start checkpoints and syncs the store"
+                )
             }
             _ => FilesGone(cause).into(),
         }

@@ -8,11 +8,12 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use plant_store_tests::plant;
 use plant_store_tests::postgres::{Cluster, Mode};
+use plant_store_tests::{Folder, Server, plant};
 use tempfile::TempDir;
 
-use super::scene::{Scene, create_database, wait_until_blocked_by};
+use super::scene::{Scene, as_owner, create_database, wait_until_blocked_by};
+use crate::metrics::{get, metrics_address};
 
 /// The timeout of a create in seconds.
 const TIMEOUT: u64 = 2;
@@ -114,4 +115,30 @@ fn serialization_failure_is_retried() {
         other.execute("COMMIT");
         revoked.join().expect("the command succeeds");
     });
+}
+
+/// `/ready` asks for no credentials.
+#[test]
+fn message_of_a_trigger_with_a_value_is_never_shown() {
+    let cluster = Cluster::start();
+    create_database(&cluster);
+    let flags = ["--metrics", "127.0.0.1:0"];
+    let url = as_owner(&cluster.url("plants"));
+    let server = Server::starting_in(Folder::over(&url)).with(&flags).start();
+    let session = cluster.session("plants");
+    for (statement, code) in [("RAISE", "P0001"), ("RAISE WARNING", "01000")] {
+        session.execute(&format!(
+            "CREATE OR REPLACE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN {statement} 'got %', NEW.json; RETURN NEW; END $$;
+            CREATE OR REPLACE TRIGGER tells BEFORE INSERT ON plants
+                FOR EACH ROW EXECUTE FUNCTION tell()"
+        ));
+        let refusal = server.create(&plant(1, "secret", None));
+        assert!(refusal.status != 200);
+        assert!(!String::from_utf8_lossy(&refusal.body).contains("secret"));
+        let ready = get(metrics_address(&server), "/ready");
+        assert!(!String::from_utf8_lossy(&ready.body).contains("secret"));
+        server.wait_for_log(&format!("SQLSTATE {code}"));
+    }
+    assert!(!server.log().contains("secret"), "{}", server.log());
 }

@@ -15,7 +15,7 @@ fn assert_exited_after_failed_fsync(server: &mut Server) {
     let last = log.lines().last().expect("a last line");
     assert_eq!(
         last,
-        "plant-store: an fsync of the store failed; a restart reads what is on the disk"
+        "plant-store: an fsync of the store failed; the next start checkpoints and syncs the store"
     );
 }
 

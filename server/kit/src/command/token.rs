@@ -103,9 +103,10 @@ fn create(
              accepted)"
         )
     })?;
-    if let Some(expiry) = expires_at {
-        let _ = writeln!(io::stderr(), "the token expires at {}", in_seconds(expiry));
-    }
+    let expiry = expires_at
+        .map_or("never expires".into(), |expiry| format!("expires at {}", in_seconds(expiry)));
+    let url = args.url.absolute();
+    let _ = writeln!(io::stderr(), "{url} accepts the token {}, which {expiry}", stored.name);
     thread::sleep(LEASE);
     Ok(())
 }
@@ -159,7 +160,7 @@ fn revoke(service: &'static Service, texts: &[String], args: &StoreArgs) -> Resu
     let mut revoked = tokens.iter().map(|token| &token.name).filter(|name| names.contains(name));
     let result = revoked.try_for_each(|name| {
         store.revoke_token(name)?;
-        let _ = writeln!(io::stderr(), "revoked {name}");
+        let _ = writeln!(io::stderr(), "revoked {name} in {}", args.url.absolute());
         Ok(())
     });
     // Wait even after a failure, because the tokens before it have been reported as revoked.

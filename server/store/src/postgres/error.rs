@@ -24,15 +24,20 @@ const TRANSIENT: [&str; 10] = ["08", "0A", "25", "26", "40", "53", "55", "57", "
 #[derive(Debug, thiserror::Error)]
 pub enum PostgresError {
     /// An error of the driver, or an error that the database sent.
-    #[error("{}", describe(.0))]
+    #[error("{}", describe(.0, true))]
     Driver(#[from] tokio_postgres::Error),
+    /// The same for a statement that carries rows. The database's message may contain a value of a
+    /// row, for example if a trigger raises it, so only the SQLSTATE is shown.
+    #[error("{}", describe(.0, false))]
+    WithRows(tokio_postgres::Error),
     /// The service cancelled the statement, which may have been executed all the same. Holds the
     /// error of the attempt before this one, which says more than that the time was over.
     #[error("{}", .0.as_deref().unwrap_or("the database did not answer in time"))]
     Timeout(Option<String>),
-    /// The database sent a warning. A commit with a warning may be missing on the standby; what any
-    /// other warning means for a row is unknown.
-    #[error("the database warned: {0}")]
+    /// The database sent a warning, with this SQLSTATE. A commit with a warning may be missing on the
+    /// standby; what any other warning means for a row is unknown. Its message may contain a value
+    /// of a row.
+    #[error("the database warned with SQLSTATE {0}")]
     Warned(String),
     /// A commit would not be durable in this database.
     #[error("{0}")]
@@ -58,10 +63,10 @@ pub enum PostgresError {
     Removed,
 }
 
-/// Returns the message of the driver, or the message and SQLSTATE of the database, and what an
-/// operator can do about it. The detail of a database error is left out: it may contain values of a
-/// row.
-fn describe(error: &tokio_postgres::Error) -> String {
+/// Returns the message of the driver, or the SQLSTATE of the database, with its message if
+/// `shows_message`, and what an operator can do about it. The detail of a database error is left
+/// out: it may contain values of a row.
+fn describe(error: &tokio_postgres::Error, shows_message: bool) -> String {
     const RIGHTS: &str = ": GRANT the role SELECT, INSERT and UPDATE on the table of the rows, SELECT \
         on the table of the layout version, and SELECT, INSERT and DELETE on tokens; to create the \
         tables, also CREATE on the schema";
@@ -74,7 +79,11 @@ fn describe(error: &tokio_postgres::Error) -> String {
             "42501" => RIGHTS,
             _ => "",
         };
-        return format!("{} (SQLSTATE {code}){advice}", error.message());
+        return if shows_message {
+            format!("{} (SQLSTATE {code}){advice}", error.message())
+        } else {
+            format!("the database refused the rows with SQLSTATE {code}{advice}")
+        };
     }
     let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
     let advice = match cause.as_str() {
@@ -92,7 +101,7 @@ impl PostgresError {
     /// Returns the SQLSTATE, if the database sent one.
     fn code(&self) -> Option<&str> {
         match self {
-            Self::Driver(error) => error.code().map(SqlState::code),
+            Self::Driver(error) | Self::WithRows(error) => error.code().map(SqlState::code),
             Self::NoHost(_, error) => error.code(),
             _ => None,
         }
@@ -124,7 +133,9 @@ impl PostgresError {
             (_, Some("40001")) => RetryCause::Serialization,
             (_, Some("40P01")) => RetryCause::Deadlock,
             (_, Some("25006")) => RetryCause::ReadOnly,
-            (Self::Driver(_) | Self::NoHost(..), None) => RetryCause::Connection,
+            (Self::Driver(_) | Self::WithRows(_) | Self::NoHost(..), None) => {
+                RetryCause::Connection
+            }
             _ if self.has_code(&["08", "57"]) => RetryCause::Connection,
             _ => RetryCause::Other,
         }
@@ -145,8 +156,10 @@ impl PostgresError {
                 false
             }
             Self::NoHost(_, error) => error.is_transient(),
-            Self::Driver(error) if error.code().is_none() => is_network_error(error),
-            Self::Driver(_) => self.has_code(&TRANSIENT),
+            Self::Driver(error) | Self::WithRows(error) if error.code().is_none() => {
+                is_network_error(error)
+            }
+            Self::Driver(_) | Self::WithRows(_) => self.has_code(&TRANSIENT),
         }
     }
 

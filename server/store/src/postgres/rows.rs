@@ -47,7 +47,7 @@ pub async fn commit(session: &Session, rows: &[Row]) -> Result<Vec<Outcome>, Pos
     // This sort is stable, so the first row of an id stays the first.
     firsts.sort_by_key(|row| row.id);
     firsts.dedup_by_key(|row| row.id);
-    let created = add(session, &firsts).await?;
+    let created = add(session, &firsts).await.map_err(without_message)?;
     if created.len() == rows.len() {
         return Ok(vec![Outcome::Created; created.len()]);
     }
@@ -70,6 +70,14 @@ pub async fn commit(session: &Session, rows: &[Row]) -> Result<Vec<Outcome>, Pos
         Entry::Occupied(_) => Outcome::Conflict,
     });
     Ok(outcomes.collect())
+}
+
+/// Hides what the database says about a statement that carries rows.
+fn without_message(error: PostgresError) -> PostgresError {
+    match error {
+        PostgresError::Driver(error) => PostgresError::WithRows(error),
+        other => other,
+    }
 }
 
 /// Adds the rows whose ids are free, and returns the added ids.

@@ -59,7 +59,7 @@ pub struct Session {
     pub client: Client,
     pub names: &'static Names,
     tls: MakeRustlsConnect,
-    /// The last warning. The warning of a statement arrives before the statement's result.
+    /// The SQLSTATE of the last warning. The warning of a statement arrives before its result.
     warning: Arc<Mutex<Option<String>>>,
     /// The prepared inserts: the nth statement adds 2^n rows.
     inserts: [OnceCell<Statement>; MAX_EXPONENT + 1],
@@ -84,8 +84,7 @@ impl Session {
                 if let AsyncMessage::Notice(notice) = message
                     && notice.parsed_severity() == Some(Severity::Warning)
                 {
-                    let text = format!("{} (SQLSTATE {})", notice.message(), notice.code().code());
-                    *last_warning.lock() = Some(text);
+                    *last_warning.lock() = Some(notice.code().code().to_owned());
                 }
             }
         });
@@ -93,7 +92,7 @@ impl Session {
         Ok(Self { client, names, tls, warning, inserts: Default::default(), connection })
     }
 
-    /// Returns the last warning since the previous call.
+    /// Returns the SQLSTATE of the last warning since the previous call.
     pub fn take_warning(&self) -> Option<String> {
         self.warning.lock().take()
     }

@@ -112,7 +112,7 @@ pub fn open_to_read(path: &Path) -> Result<File, StoreError> {
         return Err(failed(path, OPEN)(cause));
     }
     require_one_name(path, &metadata)?;
-    // An empty file is a store that was never created: SQLite would delete the WAL beside it.
+    // SQLite would delete the WAL beside an empty file.
     if metadata.len() == 0 && wal_of(path).exists() {
         return Err(left_behind(path, &left));
     }
@@ -149,15 +149,16 @@ pub fn create_temporary(path: &Path) -> Result<NamedTempFile, StoreError> {
     Ok(file)
 }
 
-/// Opens the file of a store, or creates an empty file that only its owner can read.
-pub fn open_or_create(path: &Path) -> Result<File, StoreError> {
+/// Opens the file of a store, or creates an empty file that only its owner can read. Returns
+/// whether it was created.
+pub fn open_or_create(path: &Path) -> Result<(File, bool), StoreError> {
     match open(path) {
         Err(StoreError::Missing(_)) => create(path),
-        opened => opened,
+        opened => Ok((opened?, false)),
     }
 }
 
-fn create(path: &Path) -> Result<File, StoreError> {
+fn create(path: &Path) -> Result<(File, bool), StoreError> {
     let folder = folder_of(path);
     if !folder.is_dir() {
         let cause = format!("there is no folder {}; is its disk mounted?", folder.display());
@@ -166,13 +167,13 @@ fn create(path: &Path) -> Result<File, StoreError> {
     let new = File::options().read(true).write(true).create_new(true).mode(0o600).open(path);
     let file = match new {
         // Another process has just created the file.
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => return open(path),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok((open(path)?, false)),
         new => new
             .map_err(|error| failed(path, CREATE)(denied("write to the folder", folder, &error)))?,
     };
     give_to_owner_of_folder(&file, path).map_err(failed(path, CREATE))?;
     sync_folder_of(path).map_err(failed(path, CREATE))?;
-    Ok(file)
+    Ok((file, true))
 }
 
 /// If this process runs as root, makes the owner of the folder the owner of a new file: the service

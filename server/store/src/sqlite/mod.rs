@@ -34,7 +34,6 @@ use crate::sqlite::files::{
     CREATE, OPEN, OpenedFiles, has_pages_beside, lock, require_index_of_server,
     require_write_access, sizes,
 };
-use crate::sqlite::schema::FileKind;
 use crate::sqlite::wal::{
     Access, Checkpoints, WAL_BOUND, checkpoint_truncate, connect, remove_wal_at_close,
     sync_empty_wal, truncate_long_wal, try_checkpoint_truncate, use_wal,
@@ -56,13 +55,13 @@ pub fn open_to_serve(
     path: &Path,
     if_missing: IfMissing,
 ) -> Result<Served<Sqlite>, StoreError> {
-    let file = match if_missing {
+    let (file, was_created) = match if_missing {
         IfMissing::Create => files::open_or_create(path)?,
-        IfMissing::Fail => files::open(path)?,
+        IfMissing::Fail => (files::open(path)?, false),
     };
     lock(&file, path)?;
-    if schema::identify(path, &file, names)? == FileKind::Empty && if_missing == IfMissing::Fail {
-        return Err(StoreError::Missing(url(path)));
+    if !was_created {
+        schema::require_store(path, &file, names)?;
     }
     // This also rolls back a creation that was killed.
     let mut store = Sqlite::open(names, path, file, Access::Write)?;
@@ -302,6 +301,13 @@ fn failed<E: Into<Cause>>(path: &Path, doing: &'static str) -> impl Fn(E) -> Sto
 /// Replaces the cause if SQLite's message says less than its error code.
 fn clarify(cause: Cause) -> Cause {
     let error = cause.downcast_ref().and_then(rusqlite::Error::sqlite_error);
+    if error.is_some_and(|error| {
+        matches!(error.code, ErrorCode::CannotOpen | ErrorCode::SystemIoFailure)
+    }) && let Err(error) = File::open("/dev/null")
+    {
+        // This process may open no file at all, such as with too few open files.
+        return error.into();
+    }
     if error.is_some_and(|error| error.extended_code == SQLITE_IOERR_SHMSIZE) {
         let message = "the disk is full: SQLite cannot create the WAL index beside the store";
         return io::Error::new(ErrorKind::StorageFull, message).into();
@@ -358,6 +364,9 @@ impl From<rusqlite::Error> for WriteError {
                 Self::SyncFailed(error.into())
             }
             Some(failure) if may_pass(failure.code) => Self::Unavailable(error.into()),
+            Some(failure) if failure.code == ErrorCode::DatabaseCorrupt => {
+                Self::Fault(format!("{error}: the file of the store is damaged, check it").into())
+            }
             _ => Self::Fault(error.into()),
         }
     }

@@ -34,46 +34,25 @@ const TOKEN_COLUMNS: &str = "
         expires_at INTEGER
 ";
 
-/// The kind of a file, according to its header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileKind {
-    /// An empty file: a store that was never created.
-    Empty,
-    /// A store of this release.
-    Store,
-}
-
-/// Identifies a file by its header. The header is read without SQLite, which would change a file
-/// that is not ours: it would roll back its journal, or checkpoint its WAL.
-///
-/// # Errors
-///
-/// Fails if the file is anything but empty or a store of this release.
-pub fn identify(path: &Path, file: &File, names: &Names) -> Result<FileKind, StoreError> {
+/// Fails if the file is not a store of this release, according to its header. The header is read
+/// without SQLite, which would change a file that is not ours: it would roll back its journal, or
+/// checkpoint its WAL.
+pub fn require_store(path: &Path, file: &File, names: &Names) -> Result<(), StoreError> {
     let mut header = [0; 100];
     // The missing fields of a shorter file are zero.
     let length = file.read_at(&mut header, 0).map_err(failed(path, OPEN))?;
-    if length == 0 {
-        return Ok(FileKind::Empty);
-    }
     let id = &header[68..72];
-    if !header.starts_with(b"SQLite format 3\0") || !id.starts_with(&names.application_id) {
+    if length == 0 {
+        Err(StoreError::EmptyFile(url(path)))
+    } else if !header.starts_with(b"SQLite format 3\0") || !id.starts_with(&names.application_id) {
         Err(StoreError::NotAStore(url(path)))
     } else if *id == application_id(names).to_be_bytes() {
-        Ok(FileKind::Store)
+        Ok(())
     } else if id[3] % 2 == 0 {
         Err(StoreError::OtherLayout { url: url(path), found: i64::from(id[3] / 2) })
     } else {
         // No release has written this byte.
         Err(StoreError::NotAStore(url(path)))
-    }
-}
-
-/// Fails if the file is not a store of this release.
-pub fn require_store(path: &Path, file: &File, names: &Names) -> Result<(), StoreError> {
-    match identify(path, file, names)? {
-        FileKind::Store => Ok(()),
-        FileKind::Empty => Err(StoreError::Missing(url(path))),
     }
 }
 

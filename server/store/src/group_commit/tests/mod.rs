@@ -245,7 +245,10 @@ fn nothing_is_committed_after_a_failed_fsync() {
     }
     let end = store.end.blocking_recv().expect("the writer has ended");
     let lost = end.expect_err("the store is lost").to_string();
-    assert_eq!(lost, "an fsync of the store failed; a restart reads what is on the disk");
+    assert_eq!(
+        lost,
+        "an fsync of the store failed; the next start checkpoints and syncs the store"
+    );
     assert!(store.begun.try_recv().is_err());
 }
 
