@@ -18,8 +18,17 @@ pub fn run<I: AsRef<OsStr>>(folder: &Path, arguments: &[I]) -> Output {
 }
 
 /// Runs a command that must fail. Returns its exit code, and the single line that it writes to
-/// stderr. If the command serves instead, it is killed.
+/// stderr.
 pub fn failure(command: &mut Command) -> (Option<i32>, String) {
+    let (status, stderr) = refusal(command);
+    assert_eq!(stderr.lines().count(), 1, "stderr must be one line: {stderr}");
+    assert!(stderr.starts_with("plant-store: "), "{stderr}");
+    (status, stderr)
+}
+
+/// Runs a command that must print nothing to stdout. Returns its exit code and its stderr. If the
+/// command serves instead, it is killed.
+pub fn refusal(command: &mut Command) -> (Option<i32>, String) {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut process = command.spawn().expect("the binary starts");
     let mut printed = String::new();
@@ -31,8 +40,6 @@ pub fn failure(command: &mut Command) -> (Option<i32>, String) {
     let output = process.wait_with_output().expect("the process can be waited for");
     let stderr = String::from_utf8(output.stderr).expect("standard error is text");
     assert_eq!(printed, "", "stdout must be empty; stderr: {stderr}");
-    assert_eq!(stderr.lines().count(), 1, "stderr must be one line: {stderr}");
-    assert!(stderr.starts_with("plant-store: "), "{stderr}");
     (output.status.code(), stderr)
 }
 

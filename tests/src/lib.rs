@@ -22,7 +22,7 @@ use std::sync::LazyLock;
 use plant_store_client::types::NewPlant;
 use serde_json::Value;
 
-pub use binary::{failure, run, signalled};
+pub use binary::{failure, refusal, run, signalled};
 pub use build::{build, build_example, library};
 pub use events::{EVENT_TIMEOUT, wait_until};
 pub use folder::{Engine, Folder, binary_in, databases, store_of, without_own_variables};

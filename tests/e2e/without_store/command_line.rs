@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{Server, binary_in, plant, root, run};
+use plant_store_tests::{Server, binary_in, plant, refusal, root, run};
 use tempfile::TempDir;
 
 use crate::database::STORE;
@@ -14,11 +14,10 @@ use crate::without_store::starts::record_of;
 /// code and stderr.
 pub fn refused(words: &[&str], variable: Option<(&str, &str)>) -> (Option<i32>, String) {
     let folder = TempDir::new().expect("a temporary folder");
-    let output = binary_in(folder.path()).args(words).envs(variable).output();
-    let output = output.expect("the binary starts");
+    let refused = refusal(binary_in(folder.path()).args(words).envs(variable));
     let left = std::fs::read_dir(folder.path()).expect("the folder is there").count();
-    assert_eq!((left, &output.stdout[..]), (0, &b""[..]), "{words:?} leaves nothing behind");
-    (output.status.code(), String::from_utf8(output.stderr).expect("text"))
+    assert_eq!(left, 0, "{words:?} leaves nothing behind");
+    refused
 }
 
 #[test]

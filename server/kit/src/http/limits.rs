@@ -1,21 +1,20 @@
 //! The limits of requests, as flags of `serve`.
 
 use std::num::NonZeroU32;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use bytesize::ByteSize;
 use clap::builder::TypedValueParser;
 use clap::value_parser;
 
-/// The length of `{}`. A smaller limit would refuse every body.
-const MIN_BODY: ByteSize = ByteSize::b(2);
-
+/// A body is held in memory, so a much larger limit would end the process before the body ends.
 const MAX_BODY: ByteSize = ByteSize::gib(1);
 
-const MIN_TIME: Duration = Duration::from_millis(1);
-
-/// A timeout that is much longer would overflow the clock when its deadline is computed.
-const MAX_STORE_TIMEOUT: Duration = Duration::from_hours(366 * 24);
+/// PostgreSQL takes 0 for no limit. A limit that is much longer would overflow the clock when its
+/// deadline is computed.
+const TIME_LIMITS: RangeInclusive<Duration> =
+    Duration::from_millis(1)..=Duration::from_hours(366 * 24);
 
 /// The limits of requests.
 #[derive(clap::Args, Clone, Debug)]
@@ -35,26 +34,18 @@ pub struct Limits {
 
     /// How long a create may wait for the store before it is refused with `error` 503; the
     /// {resource} may or may not be stored
-    #[arg(long, value_name = "DURATION", value_parser = store_timeout, default_value = "5s")]
+    #[arg(long, value_name = "DURATION", value_parser = time_limit, default_value = "5s")]
     pub store_timeout: humantime::Duration,
 }
 
 fn body_size(text: &str) -> Result<ByteSize, String> {
-    match text.parse()? {
-        size if size < MIN_BODY => Err(format!("the minimum is {MIN_BODY}")),
-        size if size > MAX_BODY => Err(format!("the maximum is {MAX_BODY}")),
-        size => Ok(size),
-    }
+    let size = text.parse()?;
+    if size > MAX_BODY { Err(format!("the maximum is {MAX_BODY}")) } else { Ok(size) }
 }
 
 fn time_limit(text: &str) -> Result<humantime::Duration, String> {
     let time: humantime::Duration = text.parse().map_err(|error| format!("{error}"))?;
-    if *time < MIN_TIME { Err("the minimum is 1ms".into()) } else { Ok(time) }
-}
-
-fn store_timeout(text: &str) -> Result<humantime::Duration, String> {
-    let time = time_limit(text)?;
-    if *time > MAX_STORE_TIMEOUT { Err("the maximum is 1y".into()) } else { Ok(time) }
+    if TIME_LIMITS.contains(&*time) { Ok(time) } else { Err("expected 1ms to 1y".into()) }
 }
 
 /// Parses an integer that is at least 1.
