@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use xshell::{Shell, cmd};
 
-use crate::checkout::{ALL, quietly, root, shell, target};
+use crate::checkout::{ALL, linting_shell, quietly, root, shell, target};
 
 /// The folder of the patches, relative to the root.
 const FOLDER: &str = "tests/faults";
@@ -65,7 +65,7 @@ pub fn run(args: &Faults) -> Result<()> {
     let sh = shell()?;
     let copy = target()?.join("faults");
     copy_checkout(&sh, &copy)?;
-    let tests = build_tests(&sh)?;
+    let tests = build_tests()?;
     let mut missed = Vec::new();
     println!("| fault | what is wrong | found by | after |\n| --- | --- | --- | --- |");
     for fault in
@@ -152,7 +152,8 @@ fn copy_checkout(sh: &Shell, copy: &Path) -> Result<()> {
 }
 
 /// Builds the end-to-end tests of the checkout, and returns their program.
-fn build_tests(sh: &Shell) -> Result<PathBuf> {
+fn build_tests() -> Result<PathBuf> {
+    let sh = linting_shell()?;
     let format = ["--message-format", "json-render-diagnostics"];
     let messages =
         cmd!(sh, "cargo test --quiet --no-run --test e2e {ALL...} {format...}").read()?;

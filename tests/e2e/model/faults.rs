@@ -214,6 +214,12 @@ impl Fault {
         self.effect().answers.is_empty()
     }
 
+    /// Whether a file is not in place or was destroyed, so that a command's change would be lost.
+    pub fn loses_changes(self) -> bool {
+        self.is_destructive()
+            || matches!(self, Self::Renamed(_) | Self::Removed(_) | Self::Replaced(_))
+    }
+
     /// Whether it destroys what was stored.
     pub fn is_destructive(self) -> bool {
         matches!(self, Self::Truncated(_))

@@ -1,21 +1,20 @@
 //! Plays a scene on real servers, and lets the model judge it.
 
+mod commands;
+mod store;
+
 use std::collections::BTreeSet;
-use std::net::SocketAddr;
-use std::process::Output;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::sync::atomic::AtomicI64;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
-use plant_store_client::types::NewPlant;
-use plant_store_tests::Connection;
 
-use super::clients::{self, Clients, PAUSE, body, create};
+use super::clients::Clients;
 use super::faults::Fault;
-use super::rules::{Answer, Attempt, Model, Plant, Result, Spell, Stored, Token};
-use super::steps::{Command, Step};
+use super::rules::{Attempt, Model, Plant, Result, Spell, Token};
+use super::steps::Step;
 use super::world::World;
 
 /// How late an answer may be, because the machine is busy with other work.
@@ -26,9 +25,6 @@ const END: Duration = Duration::from_secs(15);
 
 /// The longest that a process may take to end by itself after a failure that it must not survive.
 const FATAL: Duration = Duration::from_secs(6);
-
-/// The longest that the service may take to recover after the last fault has ended.
-const RECOVERY: Duration = Duration::from_secs(15);
 
 /// The longest wait for a call of the server that hangs. Checkpoints, for example, are rare.
 const SHOWN: Duration = Duration::from_secs(1);
@@ -349,215 +345,4 @@ impl<W: World> Player<W> {
         self.clients.iter().for_each(|clients| clients.move_to(self.world.addresses()));
         self.judge_store()
     }
-
-    /// Judges the store, while no fault is in force: it is sound, its content is possible, every
-    /// plant without a final answer gets one, and no revoked token does.
-    fn judge_store(&mut self) -> Result {
-        self.notice_end()?;
-        if !self.world.is_up() {
-            return Ok(());
-        }
-        self.answer_all()?;
-        let listed = self.succeeds(&["token", "list", "--json"])?;
-        let listed: Vec<serde_json::Value> =
-            serde_json::from_slice(&listed.stdout).map_err(|error| error.to_string())?;
-        let names: Vec<_> =
-            listed.iter().map(|token| token["name"].as_str().expect("a name").into()).collect();
-        self.model.settle_tokens(&names, Instant::now())?;
-        self.succeeds(&["check"])?;
-        let begun = Instant::now();
-        let exported = self.succeeds(&["export"])?;
-        let stored = stored(&exported)?;
-        if let Some(clients) = &self.clients {
-            self.model.judge(&clients.answered())?;
-            let attempts = [self.attempts.clone(), clients.attempts()].concat();
-            self.model.observe(&attempts, &stored, begun, Instant::now())?;
-        } else {
-            let attempts = std::mem::take(&mut self.attempts);
-            self.model.settle(&attempts, &stored)?;
-        }
-        self.refuse_revoked()
-    }
-
-    /// Sends every plant again that got no final answer, and at least one plant.
-    fn answer_all(&mut self) -> Result {
-        let mut attempts = self.attempts.clone();
-        attempts.extend(self.clients.as_ref().map(Clients::answered).unwrap_or_default());
-        let is_final =
-            |attempt: &&Attempt| matches!(attempt.answer, Answer::Created | Answer::Conflict);
-        self.answered.extend(attempts.iter().filter(is_final).map(|attempt| attempt.plant));
-        let mut open: BTreeSet<_> = attempts.iter().map(|attempt| attempt.plant).collect();
-        open.insert(clients::plant(self.next.fetch_add(1, Relaxed)));
-        let address = self.world.addresses()[0];
-        let mut connection = None;
-        for plant in open.difference(&self.answered).copied().collect::<Vec<_>>() {
-            let answer = self.final_answer(address, &mut connection, plant, 0)?;
-            if answer == Answer::Unauthorized {
-                return Err(format!("{answer:?} for {plant:?}"));
-            }
-            self.answered.insert(plant);
-        }
-        Ok(())
-    }
-
-    fn refuse_revoked(&mut self) -> Result {
-        let is_revoked = |token: &Token| token.revoked.is_some();
-        let tokens = self.model.tokens.iter().enumerate();
-        let revoked: Vec<_> =
-            tokens.filter(|(_, token)| is_revoked(token)).map(|(at, _)| at).collect();
-        for token in revoked {
-            for address in self.world.addresses() {
-                let plant = clients::plant(self.next.fetch_add(1, Relaxed));
-                let answer = self.final_answer(address, &mut None, plant, token)?;
-                if answer != Answer::Unauthorized {
-                    return Err(format!("{answer:?} for a revoked token"));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Creates a plant until the answer is final. Shortly after a fault it may be refused.
-    fn final_answer(
-        &mut self,
-        address: SocketAddr,
-        connection: &mut Option<Connection>,
-        plant: Plant,
-        token: usize,
-    ) -> Result<Answer> {
-        let first = Instant::now();
-        let secret = self.model.tokens[token].secret.clone();
-        loop {
-            let started = Instant::now();
-            let open = connection.take().or_else(|| Connection::try_open(address));
-            let open = open.ok_or("the server takes no connection")?;
-            let (begun, answer) = create(open, connection, plant, &secret, || ());
-            let ended = Instant::now();
-            let attempt = Attempt { plant, token, answer, started, begun, ended };
-            self.attempts.push(attempt);
-            // Otherwise the model judges it at the end of the scene.
-            if matches!(answer, Answer::Created | Answer::Conflict | Answer::Unauthorized) {
-                return Ok(answer);
-            }
-            if first.elapsed() > RECOVERY {
-                return Err(format!("{answer:?} for {plant:?}"));
-            }
-            self.model.judge(&[attempt])?;
-            sleep(PAUSE);
-        }
-    }
-
-    fn issue(&mut self) -> Result {
-        if !self.may_change_tokens() {
-            return Ok(());
-        }
-        let name = format!("t{}", self.model.tokens.len());
-        let begun = Instant::now();
-        let issued = self.world.run(&["token", "create", &name]);
-        self.judge_command(&issued, begun)?;
-        let secret = String::from_utf8_lossy(&issued.stdout).trim().to_owned();
-        if secret.is_empty() {
-            return Ok(());
-        }
-        let valid_since = issued.status.success().then(Instant::now);
-        let token =
-            Token { name, secret: secret.clone(), valid_since, revoke_begun: None, revoked: None };
-        self.model.tokens.push(token);
-        self.clients.iter().for_each(|clients| clients.issue(secret.clone()));
-        // Otherwise the slow clients would not use this token for seconds.
-        self.clients.iter().for_each(Clients::release);
-        Ok(())
-    }
-
-    fn revoke(&mut self) -> Result {
-        if !self.may_change_tokens() {
-            return Ok(());
-        }
-        let is_known = |token: &Token| token.valid_since.is_some() && token.revoke_begun.is_none();
-        let newest = self.model.tokens.iter().rposition(is_known).filter(|at| *at > 0);
-        let Some(at) = newest else { return self.issue() };
-        let begun = Instant::now();
-        self.model.tokens[at].revoke_begun = Some(begun);
-        let name = self.model.tokens[at].name.clone();
-        let revoked = self.world.run(&["token", "revoke", &name]);
-        if revoked.status.success() {
-            self.model.tokens[at].revoked = Some(Instant::now());
-            self.clients.iter().for_each(Clients::release);
-        }
-        self.judge_command(&revoked, begun)
-    }
-
-    /// A token that is stored in a destroyed file is lost with it.
-    fn may_change_tokens(&self) -> bool {
-        !self.model.in_force().any(|fault| fault.effect().must_end || fault.is_destructive())
-    }
-
-    /// A command may fail only while a fault is in force.
-    fn judge_command(&self, output: &Output, begun: Instant) -> Result {
-        let is_hit = self.model.spells.iter().any(|spell| {
-            let effect = spell.fault.effect();
-            effect.fails_commands && spell.ended.is_none_or(|ended| begun <= ended + effect.lingers)
-        });
-        if output.status.success() || is_hit {
-            return Ok(());
-        }
-        Err(format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr)))
-    }
-
-    /// Runs a command that must succeed.
-    fn succeeds(&self, words: &[&str]) -> Result<Output> {
-        let output = self.world.run(words);
-        if output.status.success() {
-            return Ok(output);
-        }
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        Err(format!("{words:?}: {}: {stderr}", output.status))
-    }
-
-    fn operate(&mut self, command: Command) -> Result {
-        let begun = Instant::now();
-        self.copies += 1;
-        let copy = format!("sqlite:copy-{}.db", self.copies);
-        let copied = ["copy", "--from", self.world.store(), "--to", &copy, "--tokens", "none"];
-        let words: &[&str] = match command {
-            Command::Check => &["check"],
-            Command::Export => &["export"],
-            Command::Copy => &copied,
-        };
-        let done = self.world.run(words);
-        let ended = Instant::now();
-        self.judge_command(&done, begun)?;
-        if command == Command::Check && done.status.code() == Some(1) && self.may_change_tokens() {
-            return Err(format!("unsound: {}", String::from_utf8_lossy(&done.stderr)));
-        }
-        if !done.status.success() || command == Command::Check {
-            return Ok(());
-        }
-        let stored = match command {
-            Command::Copy => stored(&self.succeeds(&["export", "--store", &copy])?)?,
-            _ => stored(&done)?,
-        };
-        let mut attempts = self.attempts.clone();
-        attempts.extend(self.clients.as_ref().map(Clients::attempts).unwrap_or_default());
-        self.model.observe(&attempts, &stored, begun, ended)
-    }
-}
-
-/// Parses an export: each plant must be one that the clients send.
-fn stored(export: &Output) -> Result<Stored> {
-    let mut stored = Stored::new();
-    for line in String::from_utf8_lossy(&export.stdout).lines() {
-        let plant: NewPlant = serde_json::from_str(line).map_err(|error| error.to_string())?;
-        let found = serde_json::to_value(&plant).expect("JSON");
-        let is_it = |variant: &u8| {
-            let sent = body(Plant { id: plant.id, variant: *variant });
-            serde_json::from_str::<serde_json::Value>(&sent).expect("JSON") == found
-        };
-        let variant = (0..2).find(is_it).ok_or_else(|| format!("never sent: {line}"))?;
-        if stored.last_key_value().is_some_and(|(last, _)| *last >= plant.id) {
-            return Err("the export is not in the order of the ids".into());
-        }
-        stored.insert(plant.id, variant);
-    }
-    Ok(stored)
 }

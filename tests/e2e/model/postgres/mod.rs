@@ -23,7 +23,8 @@ pub struct Postgres {
     /// The database that takes writes. The servers reach it through the link until a failover.
     primary: Cluster,
     is_primary_up: bool,
-    link: Link,
+    /// `None` after a failover: the link leads to a server that is down for good.
+    link: Option<Link>,
     is_linked: bool,
     standby: Option<Cluster>,
     is_standby_up: bool,
@@ -62,7 +63,7 @@ impl Postgres {
         Self {
             primary,
             is_primary_up: true,
-            link,
+            link: Some(link),
             is_linked: true,
             is_standby_up: has_standby,
             standby,
@@ -75,10 +76,12 @@ impl Postgres {
         }
     }
 
-    /// Runs statements on the primary. They do not wait for a standby, which may be down.
+    /// Runs statements on the primary, also while it is read-only for others. They do not wait for
+    /// a standby, which may be down.
     fn execute(&self, statements: &str) {
         let session = self.primary.session("plants");
-        session.execute(&format!("SET synchronous_commit = local; {statements}"));
+        session.execute("SET default_transaction_read_only = off; SET synchronous_commit = local");
+        session.execute(statements);
     }
 
     fn start_primary(&mut self) {
@@ -101,10 +104,11 @@ impl Postgres {
 
     /// Kills the primary, and promotes the standby.
     fn fail_over(&mut self) -> bool {
-        if !self.is_standby_up || !self.is_primary_up {
+        if !self.is_standby_up || !self.is_primary_up || !self.is_linked {
             return false;
         }
         self.primary.kill();
+        self.link = None;
         self.primary = self.standby.take().expect("it is up");
         self.is_standby_up = false;
         self.primary.promote();
@@ -164,10 +168,11 @@ impl World for Postgres {
             Fault::NetworkReset | Fault::NetworkClosed | Fault::NetworkStalled
                 if self.is_linked =>
             {
+                let Some(link) = &self.link else { return false };
                 match fault {
-                    Fault::NetworkReset => self.link.cut(Cut::Reset),
-                    Fault::NetworkClosed => self.link.cut(Cut::Close),
-                    _ => self.link.stall(),
+                    Fault::NetworkReset => link.cut(Cut::Reset),
+                    Fault::NetworkClosed => link.cut(Cut::Close),
+                    _ => link.stall(),
                 }
                 self.is_linked = false;
                 return true;
@@ -217,7 +222,7 @@ impl World for Postgres {
                 self.wait_for_standby();
             }
             Fault::NetworkReset | Fault::NetworkClosed | Fault::NetworkStalled => {
-                self.link.resume();
+                self.link.as_ref().expect("there was no failover").resume();
                 self.is_linked = true;
             }
             _ => {}

@@ -51,7 +51,7 @@ scenes! {
     database_without_writes: [
         Load(50), Begin(ReadOnly), Load(9), End(ReadOnly), Load(50), Begin(NoConnections), Load(9),
         Heal, Load(50), Begin(InternalError), Load(9), End(InternalError), Load(50), Begin(NoSync),
-        Load(200), Heal,
+        Load(9000), Heal,
     ];
     two_servers: [
         Load(400), Stop(SIGKILL), Load(200), Start, Load(200), Stop(SIGTERM), Load(100), Start,

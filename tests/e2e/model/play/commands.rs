@@ -1,0 +1,109 @@
+//! The commands of operators, under load.
+
+use std::process::Output;
+use std::time::Instant;
+
+use super::Player;
+use super::store::stored;
+use crate::model::clients::Clients;
+use crate::model::faults::Fault;
+use crate::model::rules::{Result, Token};
+use crate::model::steps::Command;
+use crate::model::world::World;
+
+impl<W: World> Player<W> {
+    pub(super) fn issue(&mut self) -> Result {
+        if !self.may_change_tokens() {
+            return Ok(());
+        }
+        let name = format!("t{}", self.model.tokens.len());
+        let begun = Instant::now();
+        let issued = self.world.run(&["token", "create", &name]);
+        self.judge_command(&issued, begun)?;
+        let secret = String::from_utf8_lossy(&issued.stdout).trim().to_owned();
+        if secret.is_empty() {
+            return Ok(());
+        }
+        let valid_since = issued.status.success().then(Instant::now);
+        let token =
+            Token { name, secret: secret.clone(), valid_since, revoke_begun: None, revoked: None };
+        self.model.tokens.push(token);
+        self.clients.iter().for_each(|clients| clients.issue(secret.clone()));
+        // Otherwise the slow clients would not use this token for seconds.
+        self.clients.iter().for_each(Clients::release);
+        Ok(())
+    }
+
+    pub(super) fn revoke(&mut self) -> Result {
+        if !self.may_change_tokens() {
+            return Ok(());
+        }
+        let is_known = |token: &Token| token.valid_since.is_some() && token.revoke_begun.is_none();
+        let newest = self.model.tokens.iter().rposition(is_known).filter(|at| *at > 0);
+        let Some(at) = newest else { return self.issue() };
+        let begun = Instant::now();
+        self.model.tokens[at].revoke_begun = Some(begun);
+        let name = self.model.tokens[at].name.clone();
+        let revoked = self.world.run(&["token", "revoke", &name]);
+        if revoked.status.success() {
+            self.model.tokens[at].revoked = Some(Instant::now());
+            self.clients.iter().for_each(Clients::release);
+        }
+        self.judge_command(&revoked, begun)
+    }
+
+    /// A token that is stored in a destroyed file is lost with it.
+    fn may_change_tokens(&self) -> bool {
+        !self.model.in_force().any(Fault::loses_changes)
+    }
+
+    /// A command may fail only while a fault is in force.
+    fn judge_command(&self, output: &Output, begun: Instant) -> Result {
+        let is_hit = self.model.spells.iter().any(|spell| {
+            let effect = spell.fault.effect();
+            effect.fails_commands && spell.ended.is_none_or(|ended| begun <= ended + effect.lingers)
+        });
+        if output.status.success() || is_hit {
+            return Ok(());
+        }
+        Err(format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr)))
+    }
+
+    /// Runs a command that must succeed.
+    pub(super) fn succeeds(&self, words: &[&str]) -> Result<Output> {
+        let output = self.world.run(words);
+        if output.status.success() {
+            return Ok(output);
+        }
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        Err(format!("{words:?}: {}: {stderr}", output.status))
+    }
+
+    pub(super) fn operate(&mut self, command: Command) -> Result {
+        let begun = Instant::now();
+        self.copies += 1;
+        let copy = format!("sqlite:copy-{}.db", self.copies);
+        let copied = ["copy", "--from", self.world.store(), "--to", &copy, "--tokens", "none"];
+        let words: &[&str] = match command {
+            Command::Check => &["check"],
+            Command::Export => &["export"],
+            Command::Copy => &copied,
+        };
+        let done = self.world.run(words);
+        let ended = Instant::now();
+        self.judge_command(&done, begun)?;
+        if command == Command::Check && done.status.code() == Some(1) && self.may_change_tokens() {
+            return Err(format!("unsound: {}", String::from_utf8_lossy(&done.stderr)));
+        }
+        if !done.status.success() || command == Command::Check {
+            return Ok(());
+        }
+        let stored = match command {
+            Command::Copy => stored(&self.succeeds(&["export", "--store", &copy])?)?,
+            _ => stored(&done)?,
+        };
+        let mut attempts = self.attempts.clone();
+        attempts.extend(self.clients.as_ref().map(Clients::attempts).unwrap_or_default());
+        self.model.observe(&attempts, &stored, begun, ended)
+    }
+}
