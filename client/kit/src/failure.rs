@@ -21,7 +21,11 @@ const EXCERPT: usize = 200;
 #[non_exhaustive]
 pub enum Failure {
     /// The service refused the request.
-    #[error("refused with {code}: {}{}", escape_control(.message), request_id_note(*.code, .request_id.as_deref()))]
+    #[error(
+        "refused with {code}: {}{}",
+        escape_control(.message),
+        request_id_note(*.code, .request_id.as_deref())
+    )]
     Refused {
         /// The value of `error`.
         code: ErrorCode,
@@ -36,7 +40,11 @@ pub enum Failure {
     #[error("{}", with_causes(.0))]
     NoResponse(reqwest::Error),
     /// The response is not in the contract: a proxy sent it, or something else than the service.
-    #[error("{url} answered {status}{}{}", unexpected(*.status, .location.as_deref()), proxy_note(.url))]
+    #[error(
+        "{url} answered {status}{}{}",
+        unexpected(*.status, .location.as_deref()),
+        proxy_note(.url)
+    )]
     Unexpected {
         /// The HTTP status.
         status: StatusCode,
@@ -102,7 +110,8 @@ impl From<Error<Refusal>> for Failure {
                 status: response.status(),
                 url: response.url().clone(),
                 location: text(response.headers(), LOCATION.as_str()),
-                retry_after: retry_after(response.headers()),
+                retry_after: retry_after(response.headers())
+                    .filter(|_| !response.status().is_redirection()),
             },
             Error::CommunicationError(error) | Error::ResponseBodyError(error) => {
                 Self::NoResponse(error)

@@ -23,7 +23,13 @@ const GROUP_AND_OTHERS: u32 = 0o077;
 #[command(next_help_heading = "Connection")]
 pub struct Connection {
     /// URL of the service, {base_url} in the contract
-    #[arg(long, env = "PLANTS_URL", default_value = DEFAULT_URL, hide_env_values = true, global = true)]
+    #[arg(
+        long,
+        env = "PLANTS_URL",
+        default_value = DEFAULT_URL,
+        hide_env_values = true,
+        global = true
+    )]
     url: String,
     /// Bearer token. Other users of this machine can see the arguments of a command, so prefer the
     /// variable or --token-file

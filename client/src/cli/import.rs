@@ -4,8 +4,8 @@
 //! ended early is simply run again. Two lines with the same id are never in flight together: the
 //! first of them is created, in every run.
 //!
-//! `--in-flight` lines are sent at once and reported in the order of the file. No line is read while
-//! as many wait to be reported.
+//! `--in-flight` lines are sent at once, and reported in the order of the file. No line is read
+//! while as many wait to be reported.
 
 mod create;
 mod lines;
@@ -200,9 +200,9 @@ impl Import<'_> {
         let _ = changes.wait_for(|present| *present >= phase).await;
     }
 
-    /// Counts a line, and reports it if it was not created. The calls of this function are in the order of the
-    /// file. If the import ends because the service never answered, the lines in flight are like
-    /// those that were not read.
+    /// Counts a line, and reports it if it was not created. The calls of this function are in the
+    /// order of the file. If the import ends because the service never answered, the lines in flight
+    /// are not reported, like the lines that were not read.
     async fn report(&self, line: Line, outcome: Outcome) {
         self.bar.inc(line.text.as_ref().map_or(LONGEST, |text| text.len() as u64));
         let (count, reason) = match outcome {
@@ -253,13 +253,14 @@ impl Import<'_> {
         format!("{}:{number}: {reason}", self.name)
     }
 
-    /// Returns the summary, with the reason why the import ended early if it did, and the exit code.
+    /// Returns the summary, with the reason why the import ended early, and the exit code.
     fn conclude(&self, exit_code: ExitCode) -> (String, ExitCode) {
         let counts = [&self.created, &self.rejected, &self.unanswered];
         let [created, rejected, unanswered] = counts.map(Cell::get);
         let name = &self.name;
         let summary = format!(
-            "plants: {created} created or already there, {rejected} rejected, {unanswered} unanswered"
+            "plants: {created} created or already there, {rejected} rejected, \
+             {unanswered} unanswered"
         );
         match self.end.take() {
             Some(reason) => {

@@ -23,7 +23,8 @@ fn recipe_converts_csv_exactly_or_fails() {
         (
             &b"id,name,tag\r\n1,Fern,\r\n\r\n2,\"a \"\"b\"\", c\",in\r\n"[..],
             Some(
-                "{\"id\": 1, \"name\": \"Fern\"}\n{\"id\": 2, \"name\": \"a \\\"b\\\", c\", \"tag\": \"in\"}\n",
+                "{\"id\": 1, \"name\": \"Fern\"}\n\
+                 {\"id\": 2, \"name\": \"a \\\"b\\\", c\", \"tag\": \"in\"}\n",
             ),
         ),
         (

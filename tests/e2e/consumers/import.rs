@@ -300,8 +300,8 @@ fn response_of_a_proxy_is_reported_with_its_status() {
     }
 }
 
-/// Nothing answers at a closed port, an unknown host and a silent server. While nothing is answered,
-/// only as many lines are read as may be in flight and as wait for them.
+/// Nothing answers at a closed port, an unknown host and a silent server. While nothing is
+/// answered, only as many lines are read as may be in flight and as wait for them.
 #[test]
 fn service_that_never_answers_ends_the_import() {
     let server = Server::start();
