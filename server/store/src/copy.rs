@@ -103,13 +103,16 @@ pub fn copy(copy: &Copy<'_>) -> anyhow::Result<Copied> {
         (StoreUrl::Sqlite(from), StoreUrl::Sqlite(to)) => {
             sqlite::copy_from_file(&sqlite::open_to_read(names, from)?, to, &choose_tokens)?
         }
-        (StoreUrl::Postgres(from), StoreUrl::Sqlite(to)) => {
-            sqlite::copy_from_pages(names, &postgres::open(names, from, ca)?, to, &choose_tokens)?
-        }
+        (StoreUrl::Postgres(from), StoreUrl::Sqlite(to)) => sqlite::copy_from_pages(
+            names,
+            &postgres::open_to_read(names, from, ca)?,
+            to,
+            &choose_tokens,
+        )?,
         (from, StoreUrl::Postgres(url)) => {
             let source: Box<dyn Engine> = match from {
                 StoreUrl::Sqlite(path) => Box::new(sqlite::open_state_to_read(names, path)?),
-                StoreUrl::Postgres(url) => Box::new(postgres::open(names, url, ca)?),
+                StoreUrl::Postgres(url) => Box::new(postgres::open_to_read(names, url, ca)?),
             };
             let target = Target::open(names, url, ca)?;
             let tokens = choose_tokens(&*source)?;
@@ -135,7 +138,7 @@ fn read_tokens(
             store.check_tokens()?;
             store.tokens()
         }
-        StoreUrl::Postgres(url) => postgres::open(names, url, ca)?.tokens(),
+        StoreUrl::Postgres(url) => postgres::open_to_read(names, url, ca)?.tokens(),
     }
 }
 

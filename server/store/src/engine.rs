@@ -142,28 +142,26 @@ pub struct Checked {
     pub sizes: Sizes,
 }
 
-/// What a server does if there is no store.
+/// What a store is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IfMissing {
-    /// Create an empty store.
-    Create,
-    /// Fail with [`StoreError::Missing`].
-    Fail,
+pub enum Mode {
+    /// Reading an existing store. A server may be running on it, and a file may be one that this
+    /// process cannot write to.
+    Read,
+    /// Changing the tokens of an existing store. A server may be running on it.
+    Change,
+    /// Serving an existing store.
+    Serve,
+    /// Serving a store, which is created empty if there is none.
+    ServeOrCreate,
 }
 
-/// A store that was opened for serving.
-pub struct Served<S> {
+/// A store that was opened.
+pub struct Opened {
     /// The store.
-    pub store: S,
+    pub store: Arc<dyn Engine>,
     /// Whether this call created the store.
     pub is_new: bool,
-}
-
-impl<S: Engine + 'static> Served<S> {
-    /// Hides the type of the engine.
-    pub(crate) fn shared(self) -> Served<Arc<dyn Engine>> {
-        Served { store: Arc::new(self.store), is_new: self.is_new }
-    }
 }
 
 /// The disk usage of a store in bytes. A size that the engine cannot report is `None`.

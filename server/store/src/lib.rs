@@ -2,13 +2,13 @@
 //!
 //! ```no_run
 //! # use std::{sync::Arc, time::Duration};
-//! # use groundwork_store::{GroupCommit, IfMissing, Names, Row, StoreUrl, open_to_serve};
+//! # use groundwork_store::{GroupCommit, Mode, Names, Row, StoreUrl, open};
 //! # async fn example(log: slog::Logger) -> Result<(), Box<dyn std::error::Error>> {
 //! static NAMES: Names =
 //!     Names { program: "book-shelf", table: "books", application_id: *b"BKS" };
 //!
 //! let url: StoreUrl = "sqlite:book-shelf.db".parse()?;
-//! let store = open_to_serve(&NAMES, &url, None, IfMissing::Create)?.store;
+//! let store = open(&NAMES, &url, None, Mode::ServeOrCreate)?.store;
 //! let (commits, _end) = GroupCommit::start(store, Duration::from_secs(5), log)?;
 //! let row = Row { id: 1, json: r#"{"title":"Ulysses"}"#.into() };
 //! commits.create(row, Arc::new(())).await?; // durable
@@ -21,8 +21,8 @@
 //! # The map
 //!
 //! - [`Engine`] (`engine.rs`) is the contract of an engine: commit, read, change the tokens, check.
-//!   [`open_to_serve`], [`open_to_read`] and [`open_to_change`] turn a [`StoreUrl`] (`url.rs`) into
-//!   an open store. Code that uses a store does not know which engine it has.
+//!   [`open`] turns a [`StoreUrl`] (`url.rs`) into an open store. Code that uses a store does not
+//!   know which engine it has.
 //! - [`read_all`] reads a whole store, and [`copy()`] copies one; both prove that nothing was
 //!   skipped ([`Contents`]).
 //! - `sqlite` and `postgres` are the engines. In both, `schema` creates and checks the tables, and
@@ -55,11 +55,10 @@ mod url;
 mod warning_dedup;
 
 use std::path::Path;
-use std::sync::Arc;
 
 pub use contents::{Contents, Incomplete, read_all};
 pub use copy::{Copied, Copy, Interrupted, TokensFrom, copy};
-pub use engine::{Checked, Closed, Engine, IfMissing, Outcome, Row, Served, Sizes};
+pub use engine::{Checked, Closed, Engine, Mode, Opened, Outcome, Row, Sizes};
 pub use error::{Cause, FilesGone, Reason, StoreError, WriteError};
 pub use group_commit::{CreateResult, GroupCommit, Guard, NotReady, WriterEnd};
 pub use layout::LAYOUT;
@@ -67,57 +66,21 @@ pub use names::Names;
 pub use url::{InvalidUrl, StoreUrl};
 pub use warning_dedup::WarningDedup;
 
-/// Opens a store for serving. `ca` is a PEM file with the certificate of the authority that signed
-/// the database's certificate.
+/// Opens a store. `ca` is a PEM file with the certificate of the authority that signed the
+/// database's certificate.
 ///
 /// # Errors
 ///
 /// [`StoreError::Unreachable`] if a database may become reachable later; the call may be repeated.
-pub fn open_to_serve(
+/// With [`Mode::Read`] or [`Mode::Change`] nothing was created or changed.
+pub fn open(
     names: &'static Names,
     url: &StoreUrl,
     ca: Option<&Path>,
-    if_missing: IfMissing,
-) -> Result<Served<Arc<dyn Engine>>, StoreError> {
+    mode: Mode,
+) -> Result<Opened, StoreError> {
     match url {
-        StoreUrl::Sqlite(path) => {
-            sqlite::open_to_serve(names, path, if_missing).map(Served::shared)
-        }
-        StoreUrl::Postgres(url) => {
-            postgres::open_to_serve(names, url, ca, if_missing).map(Served::shared)
-        }
+        StoreUrl::Sqlite(path) => sqlite::open(names, path, mode),
+        StoreUrl::Postgres(url) => postgres::open(names, url, ca, mode),
     }
-}
-
-/// Opens an existing store to read it. A server may be running on it, and a file may be one that
-/// this process cannot write to.
-///
-/// # Errors
-///
-/// If this fails, nothing was created or changed.
-pub fn open_to_read(
-    names: &'static Names,
-    url: &StoreUrl,
-    ca: Option<&Path>,
-) -> Result<Box<dyn Engine>, StoreError> {
-    Ok(match url {
-        StoreUrl::Sqlite(path) => Box::new(sqlite::open_to_read(names, path)?),
-        StoreUrl::Postgres(url) => Box::new(postgres::open(names, url, ca)?),
-    })
-}
-
-/// Opens an existing store to change its tokens. A server may be running on it.
-///
-/// # Errors
-///
-/// If this fails, nothing was created or changed.
-pub fn open_to_change(
-    names: &'static Names,
-    url: &StoreUrl,
-    ca: Option<&Path>,
-) -> Result<Box<dyn Engine>, StoreError> {
-    Ok(match url {
-        StoreUrl::Sqlite(path) => Box::new(sqlite::open_to_change(names, path)?),
-        StoreUrl::Postgres(url) => Box::new(postgres::open(names, url, ca)?),
-    })
 }

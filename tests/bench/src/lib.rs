@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use groundwork_store::{self as store, GroupCommit, IfMissing, Names, Row, StoreUrl};
+use groundwork_store::{self as store, GroupCommit, Mode, Names, Row, StoreUrl};
 use slog::{Discard, Logger, o};
 
 // The types of the service without its library, which sets an allocator.
@@ -28,7 +28,7 @@ impl Store {
     /// Creates a store in the current folder.
     pub fn create_in_current_folder() -> Arc<Self> {
         let url: StoreUrl = "sqlite:plant-store.db".parse().expect("a store URL");
-        let opened = store::open_to_serve(&NAMES, &url, None, IfMissing::Create);
+        let opened = store::open(&NAMES, &url, None, Mode::ServeOrCreate);
         let engine = opened.expect("a new store").store;
         let log = Logger::root(Discard, o!());
         let (plants, _end) = GroupCommit::start(engine, TIMEOUT, log).expect("a thread");

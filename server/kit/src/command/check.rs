@@ -2,7 +2,7 @@
 
 use anyhow::{Error, Result, bail};
 use bytesize::ByteSize;
-use groundwork_store::{Checked, Incomplete, Reason, Sizes, StoreError, read_all};
+use groundwork_store::{Checked, Incomplete, Mode, Reason, Sizes, StoreError, read_all};
 use serde_json::{Value, json};
 
 use crate::command::shared::{StoreArgs, error_message, print};
@@ -110,7 +110,7 @@ fn is_damage(error: &Error) -> bool {
 
 /// Reads the store. Adds the faults to `faults`, even if reading fails later.
 fn read(service: &'static Service, args: &StoreArgs, faults: &mut Vec<String>) -> Result<Summary> {
-    let store = args.open_to_read(&service.names)?;
+    let store = args.open(&service.names, Mode::Read)?;
     let Checked { faults: found, sizes } = store.check()?;
     faults.extend(found);
     let mut malformed = Vec::new();

@@ -4,14 +4,14 @@ use std::fmt::Write;
 use std::io::{self, ErrorKind};
 
 use anyhow::{Error, Result, bail};
-use groundwork_store::{Row, read_all};
+use groundwork_store::{Mode, Row, read_all};
 
 use crate::command::shared::{StoreArgs, print};
 use crate::service::Service;
 
 /// Writes the rows to stdout. A closed pipe, as in `export | head`, is not an error.
 pub fn run(service: &'static Service, args: &StoreArgs) -> Result<()> {
-    let store = args.open_to_read(&service.names)?;
+    let store = args.open(&service.names, Mode::Read)?;
     match read_all(&*store, |page| print(&lines(service, page)?)) {
         Err(error) if is_broken_pipe(&error) => Ok(()),
         written => written.map(drop),

@@ -3,13 +3,14 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::{process, thread};
 
 use anyhow::{Context, Error, Result};
 use clap::error::ContextKind::{InvalidArg, InvalidSubcommand, InvalidValue};
 use clap::error::ContextValue;
 use groundwork_store::{
-    self as store, Engine, Incomplete, Interrupted, Names, Reason, StoreError, StoreUrl,
+    self as store, Engine, Incomplete, Interrupted, Mode, Names, Reason, StoreError, StoreUrl,
 };
 use nix::sys::signal::{SigSet, Signal};
 
@@ -36,14 +37,9 @@ pub struct StoreArgs {
 }
 
 impl StoreArgs {
-    /// Opens an existing store to read it.
-    pub fn open_to_read(&self, names: &'static Names) -> Result<Box<dyn Engine>, StoreError> {
-        store::open_to_read(names, &self.url, self.ca.as_deref())
-    }
-
-    /// Opens an existing store to change its tokens.
-    pub fn open_to_change(&self, names: &'static Names) -> Result<Box<dyn Engine>, StoreError> {
-        store::open_to_change(names, &self.url, self.ca.as_deref())
+    /// Opens the store.
+    pub fn open(&self, names: &'static Names, mode: Mode) -> Result<Arc<dyn Engine>, StoreError> {
+        Ok(store::open(names, &self.url, self.ca.as_deref(), mode)?.store)
     }
 }
 

@@ -14,8 +14,8 @@ use std::thread;
 use anyhow::{Context, Error, Result, bail, ensure};
 use chrono::{DateTime, SecondsFormat, SubsecRound, TimeDelta, Utc};
 use clap::Subcommand;
-use groundwork_store::StoreError;
 use groundwork_store::token::{StoredToken, TokenName};
+use groundwork_store::{Mode, StoreError};
 use humantime::Duration;
 use serde::Serialize;
 
@@ -91,7 +91,7 @@ fn create(
         "no token was issued: standard output is closed or /dev/null, so nobody would see the token"
     );
     let expires_at = expires_in.map(end_of).transpose()?;
-    let store = args.open_to_change(&service.names)?;
+    let store = args.open(&service.names, Mode::Change)?;
     if store.tokens()?.iter().any(|token| token.name == name) {
         return Err(StoreError::TokenNameTaken { name, url: args.url.clone() }.into());
     }
@@ -136,7 +136,7 @@ fn list(
     args: &StoreArgs,
 ) -> Result<()> {
     let before = within.map(end_of).transpose()?;
-    let tokens = args.open_to_read(&service.names)?.tokens()?;
+    let tokens = args.open(&service.names, Mode::Read)?.tokens()?;
     let is_shown = |token: &StoredToken| {
         before.is_none_or(|end| token.expires_at.is_some_and(|expiry| expiry <= end))
     };
@@ -150,7 +150,7 @@ fn list(
 
 /// Revokes the tokens. Revokes none if one of the texts does not identify a token.
 fn revoke(service: &'static Service, texts: &[String], args: &StoreArgs) -> Result<()> {
-    let store = args.open_to_change(&service.names)?;
+    let store = args.open(&service.names, Mode::Change)?;
     let tokens = store.tokens()?;
     // Resolve all texts before the first token is revoked.
     let selected = texts

@@ -14,11 +14,12 @@ mod session;
 
 use std::path::Path;
 use std::slice;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::engine::{Checked, Closed, Engine, IfMissing, Outcome, Row, Served, Sizes};
+use crate::engine::{Checked, Closed, Engine, Mode, Opened, Outcome, Row, Sizes};
 use crate::error::{Reason, StoreError, WriteError};
 use crate::layout::{LAYOUT, UNFINISHED};
 use crate::metrics::register_retries;
@@ -60,26 +61,29 @@ pub struct Postgres {
     read_session: Mutex<ReconnectingSession>,
 }
 
-/// See [`crate::open_to_serve`].
-pub fn open_to_serve(
+/// See [`crate::open`].
+pub fn open(
     names: &'static Names,
     url: &PostgresUrl,
     ca: Option<&Path>,
-    if_missing: IfMissing,
-) -> Result<Served<Postgres>, StoreError> {
-    let store = Postgres::new(names, url, ca, Purpose::WriteSafely)?;
-    if store.change(OPEN, async |session| schema::store_exists(session, &store.url).await)? {
-        return Ok(Served { store, is_new: false });
+    mode: Mode,
+) -> Result<Opened, StoreError> {
+    if matches!(mode, Mode::Read | Mode::Change) {
+        let store = Arc::new(open_to_read(names, url, ca)?);
+        return Ok(Opened { store, is_new: false });
     }
-    if if_missing == IfMissing::Fail {
+    let store = Postgres::new(names, url, ca, Purpose::WriteSafely)?;
+    let store_exists = async |session: &Session| schema::store_exists(session, &store.url).await;
+    let exists = store.change(OPEN, store_exists)?;
+    if !exists && mode == Mode::Serve {
         return Err(StoreError::Missing(store.url));
     }
-    let is_new = store.create_tables(LAYOUT)?;
-    Ok(Served { store, is_new })
+    let is_new = !exists && store.create_tables(LAYOUT)?;
+    Ok(Opened { store: Arc::new(store), is_new })
 }
 
-/// See [`crate::open_to_read`]. A command that only reads may connect to a standby.
-pub fn open(
+/// Opens an existing store, also on a standby. It connects to the primary only to write.
+pub fn open_to_read(
     names: &'static Names,
     url: &PostgresUrl,
     ca: Option<&Path>,

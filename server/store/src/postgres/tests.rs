@@ -13,7 +13,7 @@ static NAMES: Names = Names { program: "book-shelf", table: "books", application
 
 fn refused(url: &str, ca: Option<&Path>) -> String {
     let url = PostgresUrl::parse(url).expect("the URL of a database");
-    open(&NAMES, &url, ca).err().expect("there is no store").to_string()
+    open_to_read(&NAMES, &url, ca).err().expect("there is no store").to_string()
 }
 
 #[test]

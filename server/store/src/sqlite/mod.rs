@@ -21,13 +21,14 @@ use std::ffi::c_int;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use parking_lot::Mutex;
 use rusqlite::ffi::{SQLITE_IOERR_DIR_FSYNC, SQLITE_IOERR_FSYNC, SQLITE_IOERR_SHMSIZE};
 use rusqlite::{Connection, ErrorCode};
 
-use crate::engine::{Checked, Closed, Engine, IfMissing, Outcome, Row, Served, Sizes};
+use crate::engine::{Checked, Closed, Engine, Mode, Opened, Outcome, Row, Sizes};
 use crate::error::{Cause, Reason, StoreError, WriteError};
 use crate::names::Names;
 use crate::sqlite::files::{
@@ -49,36 +50,46 @@ const CHECKPOINT: &str = "copy the store's WAL into its file";
 const CLOSE: &str = "close the store";
 const READ_TOKENS: &str = "read the tokens";
 
-/// See [`crate::open_to_serve`].
-pub fn open_to_serve(
+/// See [`crate::open`].
+pub fn open(names: &'static Names, path: &Path, mode: Mode) -> Result<Opened, StoreError> {
+    let (store, is_new) = match mode {
+        Mode::Read => (open_to_read(names, path)?, false),
+        Mode::Change => (open_to_change(names, path)?, false),
+        Mode::Serve => open_to_serve(names, path, false)?,
+        Mode::ServeOrCreate => open_to_serve(names, path, true)?,
+    };
+    Ok(Opened { store: Arc::new(store), is_new })
+}
+
+/// Opens a store for serving, and with `creates` creates it if there is none. Returns whether it was
+/// created.
+fn open_to_serve(
     names: &'static Names,
     path: &Path,
-    if_missing: IfMissing,
-) -> Result<Served<Sqlite>, StoreError> {
-    let (file, was_created) = match if_missing {
-        IfMissing::Create => files::open_or_create(path)?,
-        IfMissing::Fail => (files::open(path)?, false),
-    };
+    creates: bool,
+) -> Result<(Sqlite, bool), StoreError> {
+    let (file, was_created) =
+        if creates { files::open_or_create(path)? } else { (files::open(path)?, false) };
     lock(&file, path)?;
     if !was_created {
         schema::require_store(path, &file, names)?;
     }
     // This also rolls back a creation that was killed.
     let mut store = Sqlite::open(names, path, file, Access::Write)?;
-    let is_new = if_missing == IfMissing::Create && store.create()?;
+    let is_new = creates && store.create()?;
     store.prepare_to_serve()?;
-    Ok(Served { store, is_new })
+    Ok((store, is_new))
 }
 
-/// See [`crate::open_to_change`].
-pub fn open_to_change(names: &'static Names, path: &Path) -> Result<Sqlite, StoreError> {
+/// Opens a store to change its tokens.
+fn open_to_change(names: &'static Names, path: &Path) -> Result<Sqlite, StoreError> {
     let file = files::open(path)?;
     require_index_of_server(&file, path)?;
     schema::require_store(path, &file, names)?;
     Sqlite::open(names, path, file, Access::Write)
 }
 
-/// See [`crate::open_to_read`].
+/// Opens a store to read it.
 ///
 /// SQLite's readers write to the WAL index. Without write access to the file and its folder, a file
 /// that no server has open, and that contains everything, is read alone. Any other store is read

@@ -29,7 +29,7 @@ use std::time::Duration;
 use anyhow::{Context, Error, Result, anyhow, bail};
 use groundwork_store::token::TokenName;
 use groundwork_store::{
-    self as store, Closed, Engine, IfMissing, LAYOUT, Served, StoreError, WriterEnd,
+    self as store, Closed, Engine, LAYOUT, Mode, Opened, StoreError, WriterEnd,
 };
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use slog::{Logger, error, info, warn};
@@ -76,7 +76,7 @@ pub fn run(service: &'static Service, args: &Args) -> Result<()> {
     // Before the store is created, so that an address in use leaves no new store behind.
     drop(TcpListener::bind(args.listen).map_err(bind_error("listen", "--listen", args.listen))?);
     let tls = args.tls.as_ref().map(|files| files.load(&log.logger)).transpose()?;
-    let Served { store, is_new } = open_store(service, args, &log.logger)?;
+    let Opened { store, is_new } = open_store(service, args, &log.logger)?;
 
     let open_files = raise_open_files()?;
     let runtime = http_runtime(args.http_threads).context("cannot start the runtime")?;
@@ -165,16 +165,12 @@ fn bind_error(doing: &str, flag: &str, address: SocketAddr) -> impl Fn(io::Error
 }
 
 /// Opens the store. Retries every second while a database cannot be reached, and logs one warning.
-fn open_store(
-    service: &'static Service,
-    args: &Args,
-    log: &Logger,
-) -> Result<Served<Arc<dyn Engine>>, StoreError> {
+fn open_store(service: &'static Service, args: &Args, log: &Logger) -> Result<Opened, StoreError> {
     let StoreArgs { url, ca } = &args.store;
-    let if_missing = if args.no_create { IfMissing::Fail } else { IfMissing::Create };
+    let mode = if args.no_create { Mode::Serve } else { Mode::ServeOrCreate };
     let mut has_warned = false;
     loop {
-        match store::open_to_serve(&service.names, url, ca.as_deref(), if_missing) {
+        match store::open(&service.names, url, ca.as_deref(), mode) {
             Err(StoreError::Unreachable { cause, .. }) if !has_warned => {
                 warn!(log, "waiting for the database: the server listens once it can be reached";
                     "cause" => %cause);

@@ -11,7 +11,7 @@ use rusqlite::ffi::{Error, SQLITE_IOERR_SHMSIZE};
 use tempfile::TempDir;
 
 use super::{Sqlite, failed, open_to_change, open_to_serve};
-use crate::engine::{Engine, IfMissing, Outcome, PAGE_ROWS, Row};
+use crate::engine::{Engine, Outcome, PAGE_ROWS, Row};
 use crate::error::{Reason, StoreError, WriteError};
 use crate::names::Names;
 use crate::sqlite::files::{wal_index_of, wal_of};
@@ -27,7 +27,7 @@ fn path_in(folder: &TempDir) -> std::path::PathBuf {
 }
 
 fn start(folder: &TempDir) -> Result<Sqlite, StoreError> {
-    open_to_serve(&NAMES, &path_in(folder), IfMissing::Create).map(|served| served.store)
+    open_to_serve(&NAMES, &path_in(folder), true).map(|(store, _)| store)
 }
 
 fn row(id: i64) -> Row {
