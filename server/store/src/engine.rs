@@ -26,6 +26,9 @@ pub const PAGE_ROWS: usize = 1000;
 /// A page ends when its texts reach this many bytes.
 pub const PAGE_BYTES: usize = 1024 * 1024;
 
+/// The layout version that this release reads and writes, in every engine.
+pub const LAYOUT: u8 = 1;
+
 /// A row of the store. A create commits it, and it never changes afterwards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::layout::LAYOUT;
+use crate::engine::LAYOUT;
 use crate::token::TokenName;
 use crate::url::StoreUrl;
 

@@ -32,8 +32,8 @@
 //! - [`GroupCommit`] commits the creates of all requests through one engine, and inspects the store
 //!   while it is served.
 //! - [`StoreError`] and [`WriteError`] (`error.rs`) are the errors of a store and of a commit.
-//! - Both engines share `token` and `token_row`, `same_json`, `layout` and `names`. `metrics` holds
-//!   the metrics. [`WarningDedup`] deduplicates warnings.
+//! - Both engines share `token`, `same_json` and `names`. `metrics` holds the metrics.
+//!   [`WarningDedup`] deduplicates warnings.
 //!
 //! A create passes through `group_commit`, then through the [`Engine`] and `rows` of `sqlite` or
 //! `postgres`. What the service is called comes in as [`Names`].
@@ -43,14 +43,12 @@ mod copy;
 mod engine;
 mod error;
 mod group_commit;
-mod layout;
 mod metrics;
 mod names;
 mod postgres;
 mod same_json;
 mod sqlite;
 pub mod token;
-mod token_row;
 mod url;
 mod warning_dedup;
 
@@ -58,10 +56,9 @@ use std::path::Path;
 
 pub use contents::{Contents, Incomplete, read_all};
 pub use copy::{Copied, Copy, Interrupted, TokensFrom, copy};
-pub use engine::{Checked, Closed, Engine, Mode, Opened, Outcome, Row, Sizes};
+pub use engine::{Checked, Closed, Engine, LAYOUT, Mode, Opened, Outcome, Row, Sizes};
 pub use error::{Cause, FilesGone, Reason, StoreError, WriteError};
 pub use group_commit::{CreateResult, GroupCommit, Guard, NotReady, WriterEnd};
-pub use layout::LAYOUT;
 pub use names::Names;
 pub use url::{InvalidUrl, StoreUrl};
 pub use warning_dedup::WarningDedup;

@@ -11,7 +11,7 @@ use tokio_postgres::error::SqlState;
 
 use crate::error::{Reason, StoreError, WriteError};
 use crate::metrics::RetryCause;
-use crate::token_row::Malformed;
+use crate::token::Malformed;
 use crate::url::StoreUrl;
 
 /// Codes and classes of errors that may pass within a second: connection failures, statements that

@@ -19,13 +19,14 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
+use crate::engine::LAYOUT;
 use crate::engine::{Checked, Closed, Engine, Mode, Opened, Outcome, Row, Sizes};
 use crate::error::{Reason, StoreError, WriteError};
-use crate::layout::{LAYOUT, UNFINISHED};
 use crate::metrics::register_retries;
 use crate::names::Names;
 use crate::postgres::connector::{Connector, Purpose};
 use crate::postgres::error::PostgresError;
+use crate::postgres::schema::UNFINISHED;
 use crate::postgres::session::{ReconnectingSession, Session};
 use crate::token::{StoredToken, TokenName};
 use crate::url::StoreUrl;

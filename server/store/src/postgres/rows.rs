@@ -18,8 +18,7 @@ use crate::names::Names;
 use crate::postgres::error::PostgresError;
 use crate::postgres::session::{MAX_EXPONENT, Session};
 use crate::same_json::is_same_json;
-use crate::token::{StoredToken, TokenName};
-use crate::token_row;
+use crate::token::{READ, REVOKE, StoredToken, TokenName, add_statement, token_of_row};
 
 /// Returns the statements of a test write. It takes the same locks and needs the same privileges as
 /// a create, but changes nothing. The message exists only in the WAL; without it, the commit would
@@ -153,11 +152,10 @@ pub async fn count(session: &Session) -> Result<u64, PostgresError> {
 /// depends on its locale.
 pub async fn tokens(session: &Session) -> Result<Vec<StoredToken>, PostgresError> {
     let mut tokens = Vec::new();
-    for row in session.client.query_typed(token_row::READ, &[]).await? {
+    for row in session.client.query_typed(READ, &[]).await? {
         let name = row.try_get(0)?;
         let digest = row.try_get(1)?;
-        let token =
-            token_row::token(name, digest, row.try_get(2)?, row.try_get(3)?, row.try_get(4)?);
+        let token = token_of_row(name, digest, row.try_get(2)?, row.try_get(3)?, row.try_get(4)?);
         tokens.push(token?);
     }
     tokens.sort_by(|one, other| one.name.as_str().cmp(other.name.as_str()));
@@ -189,11 +187,11 @@ async fn add_token(session: &Session, token: &StoredToken) -> Result<u64, tokio_
         (&token.created_at.timestamp(), Type::INT8),
         (&expires_at, Type::INT8),
     ];
-    session.client.execute_typed(&token_row::add("tokens"), &values).await
+    session.client.execute_typed(&add_statement("tokens"), &values).await
 }
 
 /// Removes the token with that name. Returns whether there was one.
 pub async fn revoke_token(session: &Session, name: &TokenName) -> Result<bool, PostgresError> {
     let values: [(&(dyn ToSql + Sync), Type); 1] = [(&name.as_str(), Type::TEXT)];
-    Ok(session.client.execute_typed(token_row::REVOKE, &values).await? > 0)
+    Ok(session.client.execute_typed(REVOKE, &values).await? > 0)
 }

@@ -7,14 +7,17 @@
 use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::error::SqlState;
 
+use crate::engine::LAYOUT;
 use crate::engine::Sizes;
 use crate::error::StoreError;
-use crate::layout::{LAYOUT, UNFINISHED};
 use crate::names::Names;
 use crate::postgres::error::PostgresError;
 use crate::postgres::session::Session;
-use crate::token_row::READ;
+use crate::token::READ;
 use crate::url::StoreUrl;
+
+/// The layout version of a database until a copy into it has finished.
+pub const UNFINISHED: u8 = 0;
 
 /// The table of the tokens. `digest` is the SHA-256 of a token; times are Unix seconds.
 const TOKENS: &str = "CREATE TABLE IF NOT EXISTS tokens (

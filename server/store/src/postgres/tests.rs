@@ -7,7 +7,7 @@ use std::thread;
 use tempfile::NamedTempFile;
 
 use super::*;
-use crate::token_row::Malformed;
+use crate::token::Malformed;
 
 static NAMES: Names = Names { program: "book-shelf", table: "books", application_id: *b"BKS" };
 

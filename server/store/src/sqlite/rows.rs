@@ -11,8 +11,7 @@ use crate::names::Names;
 use crate::same_json::is_same_json;
 use crate::sqlite::wal::try_checkpoint_truncate;
 use crate::sqlite::{Unsound, schema};
-use crate::token::{StoredToken, TokenName};
-use crate::token_row::{self, READ, REVOKE, add as add_statement};
+use crate::token::{READ, REVOKE, StoredToken, TokenName, add_statement, token_of_row};
 
 /// Commits the rows whose ids are free. Without rows it is a test write: it rewrites a page
 /// unchanged, because a transaction without a write would not show whether the store takes writes.
@@ -110,7 +109,7 @@ pub fn tokens(connection: &Connection) -> rusqlite::Result<Vec<StoredToken>> {
         .query_map([], |row| {
             let name: String = row.get(0)?;
             let digest: Vec<u8> = row.get(1)?;
-            token_row::token(&name, &digest, row.get(2)?, row.get(3)?, row.get(4)?)
+            token_of_row(&name, &digest, row.get(2)?, row.get(3)?, row.get(4)?)
                 .map_err(malformed_row)
         })?
         .collect()

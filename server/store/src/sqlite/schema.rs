@@ -10,8 +10,8 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
+use crate::engine::LAYOUT;
 use crate::error::StoreError;
-use crate::layout::LAYOUT;
 use crate::names::Names;
 use crate::sqlite::files::OPEN;
 use crate::sqlite::{failed, url};
