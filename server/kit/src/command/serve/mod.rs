@@ -106,7 +106,7 @@ pub fn run(service: &'static Service, args: &Args) -> Result<()> {
         warn!(log, "the store has no token: create one with `{program} token create NAME`");
     }
     let signals = Signals::register().context("cannot handle signals")?;
-    print_address(program, url, log.logger.clone());
+    print_address(program, url, &log.logger);
     info!(log.logger, "listening"; "address" => %server.local_addr(), "version" => service.release(),
         "store" => %args.store.url.absolute(), "is_new" => is_new, "layout" => LAYOUT);
     let Limits { max_body, max_creates, body_timeout, store_timeout } = &args.limits;
@@ -247,13 +247,19 @@ fn url(args: &Args, address: SocketAddr) -> String {
 
 /// Prints where the server listens, on another thread, because stdout may be a full pipe that
 /// nobody reads. A failure is only a warning, because the service works without this line.
-fn print_address(program: &'static str, url: String, log: Logger) {
+fn print_address(program: &'static str, url: String, log: &Logger) {
+    let not_printed = |log: &Logger, cause: Error| {
+        warn!(log, "the address could not be printed"; "cause" => format!("{cause:#}"));
+    };
+    let logger = log.clone();
     let printing = move || {
         if let Err(cause) = print(&format!("{program} listening on {url}\n")) {
-            warn!(log, "the address could not be printed"; "cause" => format!("{cause:#}"));
+            not_printed(&logger, cause);
         }
     };
-    let _ = thread::Builder::new().name("stdout".into()).spawn(printing);
+    if let Err(cause) = thread::Builder::new().name("stdout".into()).spawn(printing) {
+        not_printed(log, cause.into());
+    }
 }
 
 /// Notifies the supervisor, such as systemd (sd_notify(3)), if there is one. Callers ignore errors,
