@@ -4,6 +4,7 @@ use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -151,6 +152,28 @@ fn start_that_fails_before_it_listens_leaves_no_token() {
         stores += usize::from(tokens == "[]");
     }
     assert!(stores > 0, "no start failed after it had created the store");
+}
+
+/// tokio panics and then hangs if it cannot start its threads. The limit does not apply to root, and
+/// counts the processes of a user, so the server runs as a user without others.
+#[test]
+fn start_with_too_few_threads_fails() {
+    if !geteuid().is_root() {
+        return;
+    }
+    for threads in 4..9 {
+        let folder = TempDir::new().expect("a temporary folder");
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).expect("it is ours");
+        let mut command = Command::new("prlimit");
+        without_own_variables(&mut command);
+        command.arg(format!("--nproc={threads}")).args(["timeout", "-s", "KILL", "60"]);
+        command.arg(binary_in(folder.path()).get_program());
+        command.args("serve --listen 127.0.0.1:0 --http-threads 4".split(' '));
+        let output = command.current_dir(folder.path()).uid(65534).output().expect("it starts");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{threads}: {stderr}");
+        assert!(output.stdout.is_empty(), "{threads}: no token is printed");
+    }
 }
 
 /// Runs a shell command in a folder, in which `$0` is the binary. Returns its exit code.

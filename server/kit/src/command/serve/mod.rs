@@ -32,6 +32,7 @@ use groundwork_store::{
     self as store, Closed, Engine, LAYOUT, Mode, Opened, StoreError, WriterEnd,
 };
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use parking_lot::Mutex;
 use slog::{Logger, error, info, warn};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -54,6 +55,9 @@ const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
 /// The maximum number of threads if `--http-threads` is not set. Larger numbers were not measured.
 const MAX_DEFAULT_THREADS: usize = 4;
+
+/// The threads that the service starts after the runtime, at least.
+const OTHER_THREADS: usize = 4;
 
 /// How long a shutdown waits for the last commits and for closing the store.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -200,7 +204,21 @@ fn http_runtime(threads: Option<u16>) -> io::Result<Runtime> {
     if count == 1 {
         return Builder::new_current_thread().enable_all().build();
     }
+    require_threads(count + OTHER_THREADS)?;
     Builder::new_multi_thread().worker_threads(count).enable_all().build()
+}
+
+/// Fails if the operating system cannot start this many threads at a time. A runtime of tokio whose
+/// threads cannot be started panics and then waits for them.
+fn require_threads(count: usize) -> io::Result<()> {
+    let gate = Mutex::new(());
+    thread::scope(|scope| {
+        let _closed = gate.lock();
+        for _ in 0..count {
+            thread::Builder::new().spawn_scoped(scope, || drop(gate.lock()))?;
+        }
+        Ok(())
+    })
 }
 
 /// Prints the first token of a new store, as part of a command that uses it, and then stores it.
