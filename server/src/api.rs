@@ -27,8 +27,8 @@ pub trait PlantStoreApi {
     ///
     /// The response is sent once the plant is durable. The operation is idempotent: if the same
     /// plant is sent again, the response is 200 again. A different plant with the same `id` is
-    /// refused with `error` 409, and the first plant stays unchanged. After `error` 500 or 503, or if
-    /// there is no response, the plant may or may not be stored: send the same request again.
+    /// refused with `error` 409, and the first plant stays unchanged. After `error` 500 or 503, or
+    /// if there is no response, the plant may or may not be stored: send the same request again.
     #[endpoint { method = POST, path = "/plants", tags = ["plants"] }]
     async fn create_plant(
         context: RequestContext<Self::Context>,

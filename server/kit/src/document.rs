@@ -123,8 +123,8 @@ fn members(object: &mut Value) -> impl Iterator<Item = &mut Value> {
 }
 
 /// Adds an example of an error, and the table of errors at `Error.error`: as text in its
-/// description, as the open enumeration `x-extensible-enum` for programs, and as `x-error-codes` for
-/// the compatibility check.
+/// description, as the open enumeration `x-extensible-enum` for programs, and as `x-error-codes`
+/// for the compatibility check.
 fn describe_error(schema: &mut Value, table: &[NamedRow]) {
     let conflict = table.iter().find(|row| row.error == 409).expect("every table has this row");
     schema["example"] = example(conflict);

@@ -1,9 +1,9 @@
 //! Errors: the schema of an error response, the table of the values of its `error` member, and the
 //! refusal of a request.
 //!
-//! The table is written once, here and in [`Service::errors`](crate::Service). The document, the metrics, the
-//! `Retry-After` header and every refusal use it, and the tables in clients and pages are generated
-//! from the document.
+//! The table is written once, here and in [`Service::errors`](crate::Service). The document, the
+//! metrics, the `Retry-After` header and every refusal use it, and the tables in clients and pages
+//! are generated from the document.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -143,8 +143,8 @@ impl ErrorCode {
     }
 
     /// Returns the seconds in the `Retry-After` header (RFC 9110, section 10.2.3), after which the
-    /// same request may be sent again. A fault or an overload passes as quickly as commits complete,
-    /// and the header can only express whole seconds.
+    /// same request may be sent again. A fault or an overload passes as quickly as commits
+    /// complete, and the header can only express whole seconds.
     #[must_use]
     pub fn retry_after(self) -> Option<u16> {
         self.0.retryable.then_some(1)
@@ -214,8 +214,8 @@ impl Refusal {
 }
 
 /// Converts an error that Dropshot itself reports for an operation. Today there is none, because
-/// [`UnreadRequest`](crate::UnreadRequest) accepts every request. If that changes, the response still
-/// matches the contract.
+/// [`UnreadRequest`](crate::UnreadRequest) accepts every request. If that changes, the response
+/// still matches the contract.
 impl From<HttpError> for Error {
     fn from(refusal: HttpError) -> Self {
         Self { error: refusal.status_code.as_u16().into(), message: refusal.external_message }

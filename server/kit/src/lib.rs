@@ -68,7 +68,7 @@
 //!
 //! | step | `error` on failure |
 //! | --- | --- |
-//! | [`respond`]: check that the bearer token is accepted | 401, or 503 if the tokens are unavailable |
+//! | [`respond`]: check that the bearer token is accepted | 401; 503 if none can be checked |
 //! | [`parameters`](AcceptedRequest::parameters): of the path or the query | 400 |
 //! | [`body`](AcceptedRequest::body): check the media type | 415 |
 //! | acquire a permit | 503 |
@@ -77,8 +77,8 @@
 //! | [`stored`](AcceptedRequest::stored): acquire a permit, and read a row | 500, 503 |
 //! | [`commit`](AcceptedRequest::commit): commit a row, and answer once it is durable | 409, 500, 503 |
 //!
-//! A rule of the service fits between the steps, and returns a [`Refusal`]. Answers that Dropshot and
-//! hyper send before an operation is called have no code here.
+//! A rule of the service fits between the steps, and returns a [`Refusal`]. Answers that Dropshot
+//! and hyper send before an operation is called have no code here.
 //!
 //! # The path of a create
 //!

@@ -9,8 +9,8 @@ use crate::http::Context;
 /// A service on this kit, as a static value that [`main`](crate::main) serves and maintains.
 pub struct Service {
     /// The name of the program, such as `book-shelf`, and the names that a store contains. The
-    /// prefixes of the environment variables (`BOOK_SHELF_`) and of the metrics (`book_shelf_`), the
-    /// realm of the credentials and the default store follow from the program.
+    /// prefixes of the environment variables (`BOOK_SHELF_`) and of the metrics (`book_shelf_`),
+    /// the realm of the credentials and the default store follow from the program.
     pub names: Names,
     /// The resource, such as `book`. The table has its plural as name.
     pub resource: &'static str,
@@ -28,8 +28,8 @@ pub struct Service {
     /// Creates the API: every operation with its implementation.
     pub api: fn() -> ApiDescription<Context>,
     /// The operations that are idempotent although their method is not (RFC 9110, section 9.2.2): a
-    /// client may send the same request again if there was no response. The document marks them with
-    /// `x-idempotent`. A create that only reads its body and commits is idempotent.
+    /// client may send the same request again if there was no response. The document marks them
+    /// with `x-idempotent`. A create that only reads its body and commits is idempotent.
     pub idempotent: &'static [&'static str],
     /// The rows of the table of errors that only this service has: see [`Service::error`].
     pub errors: &'static [ErrorRow],

@@ -1,9 +1,9 @@
 //! The drift check: the checked-in files must be the files that the code generates. With
 //! `EXPECTORATE=overwrite`, which `cargo xtask generate` sets, the test overwrites them instead.
 //!
-//! A service prints its published document, and the client, its mocks and its commands are generated
-//! from the document. The values of `error` are inserted into a page and into the library of
-//! the clients, and the client gets a list of the idempotent operations.
+//! A service prints its published document, and the client, its mocks and its commands are
+//! generated from the document. The values of `error` are inserted into a page and into the library
+//! of the clients, and the client gets a list of the idempotent operations.
 
 mod client;
 mod errors;

@@ -14,8 +14,8 @@ const MAX_LISTED: usize = 10;
 /// Check whether the store is sound, even while a server runs on it
 ///
 /// Runs the integrity check of the database, and reads every row. The digest covers the ids and the
-/// {resources}; `copy` prints the same digest. The exit code is 0 if the store is sound, 1 if it is not,
-/// and 2 if it cannot be checked.
+/// {resources}; `copy` prints the same digest. The exit code is 0 if the store is sound, 1 if it is
+/// not, and 2 if it cannot be checked.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// Print the result as a JSON object

@@ -8,10 +8,11 @@ use groundwork_store::{self as store, Copied, StoreUrl, TokensFrom};
 use crate::command::shared::print;
 use crate::service::Service;
 
-/// Copy the {resources} of a store to a new file or a database, even while a server runs on the source
+/// Copy the {resources} of a store to a new file or a database, even while a server runs on the
+/// source
 ///
-/// This is how to back up, restore and move a store. The copy contains every {resource} that is in the
-/// source when the command starts, is read back, and has the digest that `check` prints for the
+/// This is how to back up, restore and move a store. The copy contains every {resource} that is in
+/// the source when the command starts, is read back, and has the digest that `check` prints for the
 /// source. A file is complete or not there: a copy that was killed leaves at most a temporary file,
 /// whose name contains `unfinished-copy` and which may be deleted. A copy to a database that was
 /// interrupted is completed by the same command with --add.

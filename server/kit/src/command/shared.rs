@@ -86,8 +86,8 @@ const INCOMPLETE: &str =
 const MISSING: &str =
     ": name an existing store, for example with `--store sqlite:/folder/{program}.db`";
 
-const DAMAGED: &str = ". Restore a backup of a damaged store, or recover what can still be read with \
-    `sqlite3 FILE .recover`: see RESTORE.md";
+const DAMAGED: &str = ". Restore a backup of a damaged store, or recover what can still be read \
+    with `sqlite3 FILE .recover`: see RESTORE.md";
 
 /// Returns what to do about an error of the store.
 fn advice(error: &StoreError) -> &'static str {

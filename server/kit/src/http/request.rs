@@ -40,8 +40,8 @@ pub struct AcceptedRequest<E> {
     source: Option<RequestContext<Context>>,
     extractor: PhantomData<fn() -> E>,
     token: Arc<KnownToken>,
-    /// Bounds the memory of requests. Held from before the body or the store is read until the whole
-    /// answer has been written to the socket.
+    /// Bounds the memory of requests. Held from before the body or the store is read until the
+    /// whole answer has been written to the socket.
     permit: Option<Guard>,
     record: AccessRecord,
 }

@@ -36,8 +36,8 @@ use crate::token::LEASE;
 /// How often the tokens are read.
 const READ_EVERY: Duration = Duration::from_millis(500);
 
-/// The cause if the lease has expired and the last attempt to read the tokens has not failed: it has
-/// not returned yet, or the server was stopped or suspended.
+/// The cause if the lease has expired and the last attempt to read the tokens has not failed: it
+/// has not returned yet, or the server was stopped or suspended.
 const NOT_READ: &str = "they could not be read within their lease of two seconds: the store does \
     not answer, or this server was suspended";
 
@@ -84,15 +84,16 @@ impl KnownTokens {
         describe_gauge!(
             EXPIRES,
             Unit::Seconds,
-            "Seconds until the next token expires, not counting revoked tokens; +Inf if none expires."
+            "Seconds until the next token expires, not counting revoked tokens; +Inf if none \
+             expires."
         );
         let fault = Some("they have not been read yet".into());
         let empty = Snapshot { tokens: HashMap::new(), valid_until: Duration::ZERO, fault };
         Self { snapshot: RwLock::new(empty), max_creates, has_ended: AtomicBool::new(false) }
     }
 
-    /// Reads a new snapshot from the store, and returns the number of tokens. If this fails, the old
-    /// snapshot stays until its lease expires: a disk fault must not become a 401.
+    /// Reads a new snapshot from the store, and returns the number of tokens. If this fails, the
+    /// old snapshot stays until its lease expires: a disk fault must not become a 401.
     ///
     /// If the next reading took as long as one that takes more than half of the lease, requests
     /// would get `error` 503 in between.
@@ -241,9 +242,10 @@ fn now() -> Duration {
 /// The permits of the service, or of one token, which may hold half of them.
 ///
 /// They bound the memory of requests. Therefore a create acquires a permit before any byte of its
-/// body is read, and releases it when the last byte of its answer has been written to the socket, or
-/// when the connection and the commit of the row have ended. In HTTP/1.1 over TLS, and for short answers in HTTP/2, the permit is
-/// released when the answer has been copied to the buffer of the connection.
+/// body is read, and releases it when the last byte of its answer has been written to the socket,
+/// or when the connection and the commit of the row have ended. In HTTP/1.1 over TLS, and for short
+/// answers in HTTP/2, the permit is released when the answer has been copied to the buffer of the
+/// connection.
 pub struct Permits(Arc<Semaphore>);
 
 /// The permit of one create. It returns to both pools when this is dropped.

@@ -32,7 +32,8 @@ use crate::error::{Error, ErrorCode};
 ///
 /// Nothing has been extracted and no byte of the body has been read, because Dropshot would do so
 /// before the credentials are checked. `TypedBody` also reads a body that exceeds the limit to its
-/// end, and accepts media types that the document does not declare. Pass this to [`respond`](crate::respond).
+/// end, and accepts media types that the document does not declare. Pass this to
+/// [`respond`](crate::respond).
 pub struct UnreadRequest<E> {
     pub(crate) headers: HeaderMap,
     pub(crate) body: Body,
@@ -126,8 +127,8 @@ impl<T: Content> Answer<T> {
         Self::json(Self::STATUS_CODE, Body::wrap(Full::new(bytes)))
     }
 
-    /// Creates an error response: status 400, an [`Error`] body and, if the same request may be sent
-    /// again, the `Retry-After` header.
+    /// Creates an error response: status 400, an [`Error`] body and, if the same request may be
+    /// sent again, the `Retry-After` header.
     pub(crate) fn refusal(code: ErrorCode, message: String) -> Self {
         let error = Error { error: code.number().into(), message };
         let body = serde_json::to_vec(&error).expect("strings and integers are always JSON");

@@ -310,9 +310,9 @@ impl Signals {
     }
 }
 
-/// Serves until a signal arrives, the store is lost or the writer dies. Then answers the requests in
-/// flight within the grace period (`--shutdown-timeout`), and closes the store. If the service ended
-/// with an error, the store is left as after a crash.
+/// Serves until a signal arrives, the store is lost or the writer dies. Then answers the requests
+/// in flight within the grace period (`--shutdown-timeout`), and closes the store. If the service
+/// ended with an error, the store is left as after a crash.
 async fn serve(
     args: &Args,
     server: Server,
