@@ -1,64 +1,52 @@
-//! The file of accepted changes: breaking changes that were made on purpose, with reason and date.
+//! The file of accepted changes: lines of the output, each with the reason behind `#`.
 
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, ensure};
-use serde::Deserialize;
-use toml::value::Datetime;
+use anyhow::{Context, Result, ensure};
 
-use crate::{Change, Kind, Report};
-
-/// The file, in TOML: a table `[[change]]` for each accepted change.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Accepted {
-    #[serde(default)]
-    change: Vec<Entry>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Entry {
-    place: String,
-    /// The change as it is printed, so that no other change at the same place is accepted.
-    change: String,
-    reason: String,
-    date: Datetime,
-}
-
-impl Accepted {
-    fn read(path: &Path) -> Result<Self> {
-        let name = path.display();
-        let text = fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
-        let accepted: Self = toml::from_str(&text).map_err(|error| {
-            let before = &text[..error.span().unwrap_or_default().start];
-            let line = before.matches('\n').count() + 1;
-            anyhow!("{name}, line {line}: {}", error.message().replace('\n', ", "))
-        })?;
-        for Entry { place, reason, .. } in &accepted.change {
-            ensure!(!reason.trim().is_empty(), "{name}: {place} is accepted without a reason");
-        }
-        Ok(accepted)
-    }
-}
+use crate::{Kind, Report};
 
 impl Report {
-    /// Marks the changes that a file accepts: they no longer count. An entry that matches no change
-    /// becomes a note. An error names the file.
+    /// Marks the changes that a file accepts: they no longer count. A line that matches no change
+    /// becomes a note. An error names the file and the line.
     pub fn accept(&mut self, path: &Path) -> Result<()> {
-        for Entry { place, change: what, reason, date } in Accepted::read(path)?.change {
+        let file = path.display();
+        let text = fs::read_to_string(path).with_context(|| format!("cannot read {file}"))?;
+        let grouped = self.grouped();
+        for (at, line) in (1..).zip(text.lines().map(str::trim)) {
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            // A line of the output ends with the rule in brackets, and may contain `#` itself.
+            let mut marks =
+                line.rmatch_indices('#').map(|(mark, _)| (&line[..mark], &line[mark + 1..]));
+            let found =
+                marks.find(|(what, _)| what.ends_with(' ') && what.trim_end().ends_with(')'));
+            let (what, reason) = found.unwrap_or((line, ""));
+            let what = words(what);
+            ensure!(
+                !reason.trim().is_empty(),
+                "{file}, line {at}: a change is accepted without a reason: write it behind ` # `"
+            );
+            let mut is_found = false;
             // What was not compared cannot be accepted: nobody knows what changed.
-            let matches = |one: &&mut Change| {
-                one.place == place && one.change == what && one.kind != Kind::NotCompared
-            };
-            if let Some(change) = self.changes.iter_mut().find(matches) {
-                change.accepted = Some(format!("{date}: {reason}"));
-            } else {
-                let note = format!("an accepted change was not found: {place}  {what}");
-                self.notes.push(note);
+            for change in grouped.iter().filter(|change| change.kind != Kind::NotCompared) {
+                if words(&self.line(change)) == what {
+                    is_found = true;
+                    let own = self.changes.iter_mut().filter(|one| one.key() == change.key());
+                    own.for_each(|one| one.accepted = Some(reason.trim().to_owned()));
+                }
+            }
+            if !is_found {
+                self.notes.push(format!("line {at} of {file} accepts no change: remove it"));
             }
         }
         Ok(())
     }
+}
+
+/// A line with one space between its words.
+fn words(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
 }

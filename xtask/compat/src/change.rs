@@ -6,11 +6,10 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::Class;
-use crate::json::{entries, items, text};
 use crate::kind::{Direction, Kind};
-use crate::normalise::meaning;
-use crate::place::Place;
-use crate::pointer::{short, steps};
+use crate::model::Schema;
+use crate::text::{difference, printable, shortened};
+use crate::tree::steps;
 
 /// One change.
 #[derive(Clone, Debug, Serialize)]
@@ -27,7 +26,7 @@ pub struct Change {
     pub places: Vec<String>,
     /// The place in both documents, as far as each document contains it.
     #[serde(skip)]
-    pub(crate) in_both: Place,
+    pub(crate) in_both: Pointers,
     /// The older value; none if it was added.
     pub old: Option<Shown>,
     /// The newer value; none if it was removed.
@@ -44,7 +43,7 @@ pub struct Change {
 impl Change {
     pub(crate) fn new(
         kind: Kind,
-        in_both: Place,
+        in_both: Pointers,
         old: Option<Shown>,
         new: Option<Shown>,
         reach: Reach,
@@ -84,7 +83,7 @@ impl Change {
     /// What equal changes of several operations or types have in common: everything except the
     /// names of the operations and types, and the statuses. A type may be renamed at any place.
     pub(crate) fn key(&self) -> (Class, Kind, &str, Vec<String>) {
-        let mut within: Vec<String> = steps(&self.place).into_iter().skip(3).collect();
+        let mut within: Vec<String> = steps(&self.place).skip(3).collect();
         if let [responses, status, ..] = &mut within[..]
             && responses == "responses"
         {
@@ -111,17 +110,23 @@ impl Reach {
         direction: Direction,
         operations: impl IntoIterator<Item = &'a String>,
     ) {
-        self.direction.request |= direction.request;
-        self.direction.response |= direction.response;
+        self.direction = self.direction.or(direction);
         self.operations.extend(operations.into_iter().cloned());
     }
 }
 
+/// A place in the older and in the newer document, each as a JSON pointer.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pointers {
+    pub old: String,
+    pub new: String,
+}
+
 /// Returns one change for all texts, at the place of the first one.
-pub fn combine_texts(texts: &BTreeSet<(Place, Option<Shown>, Option<Shown>)>) -> Option<Change> {
-    let (place, _, _) = texts.first()?;
+pub fn combine_words(words: &BTreeSet<(Pointers, Option<Shown>, Option<Shown>)>) -> Option<Change> {
+    let (place, _, _) = words.first()?;
     // Many operations may share one text.
-    let different: BTreeSet<_> = texts.iter().map(|(_, old, new)| (old, new)).collect();
+    let different: BTreeSet<_> = words.iter().map(|(_, old, new)| (old, new)).collect();
     let new = Shown::text(&match different.len() {
         1 => "1 text".to_owned(),
         count => format!("{count} texts"),
@@ -138,13 +143,17 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Shows a value of a document.
-    pub(crate) fn of(value: &Value) -> Self {
-        let full = match value {
-            Value::String(text) => text.clone(),
-            _ => meaning(value).to_string(),
-        };
-        Self { full, brief: brief(value) }
+    /// Shows a schema.
+    pub(crate) fn schema(schema: &Schema) -> Self {
+        Self { full: schema.json().to_string(), brief: brief(schema) }
+    }
+
+    /// Shows a value of JSON: a string as it is.
+    pub(crate) fn json(json: &str) -> Self {
+        match serde_json::from_str(json) {
+            Ok(Value::String(text)) => Self::text(&text),
+            _ => Self::text(json),
+        }
     }
 
     /// Shows a text.
@@ -164,86 +173,25 @@ impl Serialize for Shown {
     }
 }
 
-/// The name or the type of a schema; any other value as text or as JSON.
-fn brief(value: &Value) -> String {
-    let names = |name: &str| {
-        let names: Vec<&str> = entries(&value[name]).map(|(name, _)| name.as_str()).collect();
-        names.join(", ")
-    };
-    if let Some(text) = value.as_str() {
-        return text.to_owned();
+/// The name or the type of a schema, or the schema as JSON.
+fn brief(schema: &Schema) -> String {
+    if let Some(pointer) = &schema.to {
+        return pointer.short().to_owned();
     }
-    if let Some(pointer) = value["$ref"].as_str() {
-        return short(pointer).to_owned();
+    if let Some(cases) = &schema.cases {
+        let cases: Vec<String> = cases.list.iter().map(|case| brief(&case.schema)).collect();
+        return format!("one of {}", cases.join(", "));
     }
-    let has = |name: &str| value.get(name).is_some();
-    let kind = text(&value["type"]);
-    match kind {
-        _ if has("oneOf") || has("anyOf") => {
-            let cases = [items(&value["oneOf"]), items(&value["anyOf"])].concat();
-            let cases: Vec<String> = cases.iter().map(brief).collect();
-            format!("one of {}", cases.join(", "))
+    let list = |values: &BTreeSet<String>| Vec::from_iter(values.iter().cloned()).join(", ");
+    match (schema.kind.as_deref(), &schema.items, &schema.values, &schema.format) {
+        (None, ..) => schema.json().to_string(),
+        (Some("object"), ..) if !schema.members.is_empty() => {
+            let names: Vec<&str> = schema.members.keys().map(|name| &**name).collect();
+            format!("object {{{}}}", names.join(", "))
         }
-        "object" if has("properties") => format!("object {{{}}}", names("properties")),
-        "array" if has("items") => format!("array of {}", brief(&value["items"])),
-        "" if has("schema") => brief(&value["schema"]),
-        "" if has("content") => names("content"),
-        "" => meaning(value).to_string(),
-        _ if has("enum") => {
-            let values: Vec<String> = items(&value["enum"]).iter().map(Value::to_string).collect();
-            format!("{kind} {}", values.join(", "))
-        }
-        _ => match value["format"].as_str() {
-            Some(format) => format!("{kind} ({format})"),
-            None => kind.to_owned(),
-        },
+        (Some("array"), Some(items), ..) => format!("array of {}", brief(items)),
+        (Some(kind), _, Some(values), _) => format!("{kind} {}", list(values)),
+        (Some(kind), _, None, Some(format)) => format!("{kind} ({format})"),
+        (Some(kind), _, None, None) => kind.to_owned(),
     }
-}
-
-/// The longest value that is shown in full, in characters.
-const LONGEST: usize = 40;
-
-/// Returns two values. Of long values that begin or end alike, it returns where they differ.
-fn difference(old: &str, new: &str) -> [String; 2] {
-    let [old, new] = [old, new].map(|text| text.chars().collect::<Vec<_>>());
-    if old.len().max(new.len()) <= LONGEST {
-        return [old, new].map(String::from_iter);
-    }
-    let same = |(one, other): &(&char, &char)| one == other;
-    let start = old.iter().zip(&new).take_while(same).count();
-    let end = old[start..].iter().rev().zip(new[start..].iter().rev()).take_while(same).count();
-    // A few more characters show where the difference is.
-    let (start, end) = (start.saturating_sub(8), end.saturating_sub(8));
-    [old, new].map(|text| {
-        let middle: String = text[start..text.len() - end].iter().collect();
-        let [before, after] = [start, end].map(|count| if count > 0 { "…" } else { "" });
-        format!("{before}{}{after}", shortened(&middle))
-    })
-}
-
-fn shortened(text: &str) -> String {
-    cut(text, LONGEST)
-}
-
-/// Cuts a text that is longer than this number of characters.
-pub fn cut(text: &str, longest: usize) -> String {
-    match text.char_indices().nth(longest.saturating_sub(1)) {
-        Some((at, _)) if text[at..].chars().nth(1).is_some() => format!("{}…", &text[..at]),
-        _ => text.to_owned(),
-    }
-}
-
-/// Escapes control characters, line breaks and invisible characters, so that a terminal shows every
-/// character and a runner of GitHub runs no command.
-#[must_use]
-pub fn printable(text: &str) -> String {
-    let escaped: String = text
-        .chars()
-        .map(|char| match char {
-            '\'' | '"' | '\\' => char.to_string(),
-            _ => char.escape_debug().to_string(),
-        })
-        .collect();
-    // The runner finds this old form of a command anywhere in a line, and `::` only at its start.
-    escaped.replace("##[", "##\\[")
 }

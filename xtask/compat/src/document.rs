@@ -1,63 +1,78 @@
 //! A document that can be compared: OpenAPI 3.0 in JSON or YAML.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Number;
+use serde_saphyr::Spanned;
 use serde_saphyr::options::{DuplicateKeyPolicy, Options};
-use serde_saphyr::{Spanned, from_str_with_options};
 
-use crate::normalise::{Model, normalised};
-use crate::pointer::steps;
+use crate::model::Model;
+use crate::read;
+use crate::tree::{Json, Tree, Value};
 
 /// A document and its origin.
 #[derive(Serialize)]
 pub struct Document {
     /// Its name for people: "HEAD~1 (4553a8e)".
     pub name: String,
-    /// Its value.
-    #[serde(skip)]
-    pub json: Value,
     /// Its `info.version` as it is written.
     pub version: String,
     #[serde(skip)]
     text: String,
+    #[serde(skip)]
+    pub(crate) tree: Tree,
     #[serde(skip)]
     pub(crate) model: Model,
 }
 
 impl Document {
     /// Parses a document. An error names it.
-    pub fn parse(name: &str, text: &str) -> Result<Self> {
-        // A parser may ignore a byte order mark (RFC 8259, section 8.1).
-        let text = text.trim_start_matches(BYTE_ORDER_MARK);
+    pub fn parse(name: &str, text: String) -> Result<Self> {
         Self::of(name, text).with_context(|| format!("the document of {name}"))
     }
 
-    fn of(name: &str, text: &str) -> Result<Self> {
-        let Unique(json) = if text.trim_start().starts_with('{') {
-            serde_json::from_str(text).context("it is not JSON")?
+    fn of(name: &str, mut text: String) -> Result<Self> {
+        // A parser may ignore a byte order mark (RFC 8259, section 8.1).
+        if text.starts_with(BYTE_ORDER_MARK) {
+            text.drain(..BYTE_ORDER_MARK.len_utf8());
+        }
+        let mut tree = Tree::default();
+        let root = if text.trim_start().starts_with('{') {
+            let mut json = serde_json::Deserializer::from_str(&text);
+            let read = Reader(&mut tree).deserialize(&mut json);
+            read.and_then(|root| json.end().map(|()| root)).context("it is not JSON")?
         } else {
-            let read = from_str_with_options(text, yaml());
+            let read =
+                serde_saphyr::with_deserializer_from_str_with_options(&text, yaml(), |yaml| {
+                    Reader(&mut tree).deserialize(yaml)
+                });
             read.map_err(|error| anyhow!("it is not YAML: {error}"))?
         };
-        check(&json)?;
+        tree.close(root);
+        check(tree.root())?;
         // Some documents contain a number here.
-        let version = &json["info"]["version"];
-        let version = version.as_str().map_or_else(|| version.to_string(), str::to_owned);
-        let model = normalised(&json)?;
-        Ok(Self { name: name.to_owned(), json, version, text: text.to_owned(), model })
+        let version = tree.root().get("info").and_then(|info| info.get("version"));
+        let version = version.map_or_else(|| "null".to_owned(), Json::written);
+        let model = read::model(&tree)?;
+        Ok(Self { name: name.to_owned(), version, text, tree, model })
+    }
+
+    /// Whether two documents have the same values, whatever their format.
+    #[must_use]
+    pub fn equals(&self, other: &Self) -> bool {
+        self.tree.root().to_string() == other.tree.root().to_string()
     }
 
     /// The line on which the value of a JSON pointer begins, counted from 1.
-    pub(crate) fn line(&self, pointer: &str) -> Option<u64> {
-        let steps = steps(pointer);
+    pub(crate) fn line(&self, steps: &[String]) -> Option<u64> {
         // JSON is YAML as well.
         let found =
             serde_saphyr::with_deserializer_from_str_with_options(&self.text, yaml(), |read| {
-                Place(&steps).deserialize(read)
+                Line(steps).deserialize(read)
             });
         found.ok().flatten()
     }
@@ -81,33 +96,43 @@ fn yaml() -> Options {
     }
 }
 
-/// A value without duplicate keys: a parser would keep one of two members and hide the other.
-struct Unique(Value);
+/// Reads a value without duplicate keys: a parser would keep one of two members and hide the other.
+struct Reader<'t>(&'t mut Tree);
 
-impl<'de> Deserialize<'de> for Unique {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Reader).map(Self)
+impl<'de> DeserializeSeed<'de> for Reader<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
     }
 }
 
-struct Reader;
-
-macro_rules! scalars {
-    ($($visit:ident $kind:ty),*) => {
-        $(fn $visit<E>(self, value: $kind) -> Result<Value, E> {
-            Ok(Value::from(value))
-        })*
-    };
-}
-
-impl<'de> Visitor<'de> for Reader {
+impl<'de> Visitor<'de> for Reader<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value")
     }
 
-    scalars!(visit_bool bool, visit_i64 i64, visit_u64 u64, visit_f64 f64, visit_str &str);
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::Text(value.into()))
+    }
 
     fn visit_unit<E>(self) -> Result<Value, E> {
         Ok(Value::Null)
@@ -115,29 +140,33 @@ impl<'de> Visitor<'de> for Reader {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
         let mut items = Vec::new();
-        while let Some(Unique(item)) = seq.next_element()? {
+        while let Some(item) = seq.next_element_seed(Reader(&mut *self.0))? {
             items.push(item);
         }
-        Ok(Value::Array(items))
+        Ok(self.0.list(items))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        let mut members = Map::new();
-        while let Some(name) = map.next_key::<String>()? {
-            if members.contains_key(&name) {
+        let mut members = Vec::new();
+        let mut known = HashSet::new();
+        while let Some(name) = map.next_key::<Option<String>>()? {
+            let Some(name) = name else {
+                return Err(A::Error::custom("a key is null: write a name, or quote it"));
+            };
+            let number = self.0.name(&name);
+            if !known.insert(number) {
                 return Err(A::Error::custom(format!("the key `{name}` is duplicated")));
             }
-            let Unique(member) = map.next_value()?;
-            members.insert(name, member);
+            members.push((number, map.next_value_seed(Reader(&mut *self.0))?));
         }
-        Ok(Value::Object(members))
+        Ok(self.0.object(members))
     }
 }
 
 /// Finds the line of the value to which these steps lead.
-struct Place<'a>(&'a [String]);
+struct Line<'a>(&'a [String]);
 
-impl<'de> DeserializeSeed<'de> for Place<'_> {
+impl<'de> DeserializeSeed<'de> for Line<'_> {
     type Value = Option<u64>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -149,7 +178,7 @@ impl<'de> DeserializeSeed<'de> for Place<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Place<'_> {
+impl<'de> Visitor<'de> for Line<'_> {
     type Value = Option<u64>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -163,7 +192,7 @@ impl<'de> Visitor<'de> for Place<'_> {
                 return Ok(None);
             }
         }
-        let found = seq.next_element_seed(Place(&self.0[1..]))?.flatten();
+        let found = seq.next_element_seed(Line(&self.0[1..]))?.flatten();
         while seq.next_element::<IgnoredAny>()?.is_some() {}
         Ok(found)
     }
@@ -172,7 +201,7 @@ impl<'de> Visitor<'de> for Place<'_> {
         let mut found = None;
         while let Some(name) = map.next_key::<String>()? {
             if name == self.0[0] {
-                found = map.next_value_seed(Place(&self.0[1..]))?;
+                found = map.next_value_seed(Line(&self.0[1..]))?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -183,19 +212,22 @@ impl<'de> Visitor<'de> for Place<'_> {
 
 const EXPECTED: &str = "OpenAPI 3.0.x is expected";
 
-fn check(document: &Value) -> Result<()> {
-    ensure!(
-        document.get("swagger").is_none(),
-        "Swagger {} is not supported: {EXPECTED}; convert it, as with `swagger2openapi`",
-        document["swagger"]
-    );
+fn check(document: Json<'_>) -> Result<()> {
+    if let Some(swagger) = document.get("swagger") {
+        return Err(anyhow!(
+            "Swagger {swagger} is not supported: {EXPECTED}; convert it, as with `swagger2openapi`"
+        ));
+    }
     let member = document.get("openapi");
     let member = member.with_context(|| format!("`openapi` is missing: {EXPECTED}"))?;
-    let openapi = member.as_str().with_context(|| format!("`openapi` {member} is not a string"))?;
+    let openapi = member.text();
+    let openapi =
+        openapi.with_context(|| format!("`openapi` {} is not a string", member.written()))?;
     ensure!(
         openapi.starts_with("3.0."),
         "OpenAPI {openapi} is not supported: {EXPECTED}; compare the documents with oasdiff"
     );
-    ensure!(document["paths"].is_object(), "`paths` is not an object: {EXPECTED}");
+    let paths = document.get("paths").is_some_and(Json::is_object);
+    ensure!(paths, "`paths` is not an object: {EXPECTED}");
     Ok(())
 }

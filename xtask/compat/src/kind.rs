@@ -23,6 +23,12 @@ impl Direction {
         let request = self.request && other.request;
         Self { request, response: self.response && other.response }
     }
+
+    /// The directions that one of both values contains.
+    pub fn or(self, other: Self) -> Self {
+        let request = self.request || other.request;
+        Self { request, response: self.response || other.response }
+    }
 }
 
 /// Generates the enumeration from the table of rules: the kind, its class in a request, its class
@@ -59,7 +65,8 @@ rules! {
     Tag Additive Additive "tags group operations for readers"
     Pagination Source Source "progenitor generates a stream of pages for such an operation"
     Websocket Wire Wire "a websocket starts with a handshake, and a plain request does not"
-    Callback Wire Wire "the service calls what the client offers"
+    Callback Wire Wire
+        "the service calls what the client offers, and the check only compares it as a whole: read it"
     Link Additive Additive "a link is a hint"
     SecurityLoosened Additive Additive "every request that was let in still is"
     SecurityTightened Wire Wire "a request that was let in may be refused"
@@ -76,9 +83,9 @@ rules! {
         "a client may send it; a response could lack it before, but code may use it"
     Required Wire Additive "a request without it may be refused; a response promises more"
     Optional Additive Wire "a client may leave it out now; a response may lack it"
-    Encoding Wire Wire "the sender encodes it differently from what the receiver expects"
-    EncodingAdded Additive Additive "a client may encode it in another way as well"
-    Xml Wire Wire "the XML of the value changes"
+    Encoding Wire Wire
+        "the sender may encode it differently from what the receiver expects: read the change"
+    Xml Wire Wire "the XML of the value changes, and the check only compares it as a whole: read it"
 
     // Responses and media types.
     AnswerAdded Source Source

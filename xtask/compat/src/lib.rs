@@ -2,19 +2,20 @@
 //!
 //! ```text
 //! args        the arguments of the program
-//!   → document    reads an OpenAPI 3.0 document in JSON or YAML
-//!     → normalise   removes every difference that means nothing
+//!   → document    an OpenAPI 3.0 document in JSON or YAML
+//!     → tree        its values, as they are written
+//!     → read        removes every difference that means nothing
+//!       → keyword     the table of keywords
+//!       → model       what is left, as types
 //!   → compare     what changed, and which operations each change reaches
 //!     → kind        the rules: each kind of change, its class and the reason
 //!   → report      the changes, most severe first
 //!     → change      one change, and its values as people read them
-//!     → place       where a change is, as a JSON pointer and in words
+//!     → place       where a change is, in words
 //!     → accepted    the file of accepted changes
+//!     → version     which version the changes need
 //!     → output      text, JSON, and annotations for GitHub
 //! ```
-//!
-//! The crate does not decide which version a change needs: the repository that owns the document
-//! does.
 //!
 //! The documents are not trusted. Every step ends in a time that grows with their size, and their
 //! text reaches a terminal or a log only after [`printable`] has escaped it.
@@ -28,20 +29,24 @@ mod change;
 mod class;
 mod compare;
 mod document;
-mod json;
+mod keyword;
 mod kind;
-mod normalise;
+mod model;
 pub mod output;
 mod place;
-mod pointer;
+mod read;
 mod report;
+mod text;
+mod tree;
+mod version;
 
 pub use args::{Args, Format};
-pub use change::{Change, Shown, printable};
+pub use change::Change;
 pub use class::Class;
 pub use document::Document;
 pub use kind::Kind;
 pub use report::Report;
+pub use text::printable;
 
 /// Compares two documents by what they mean.
 #[must_use]

@@ -17,7 +17,7 @@ const LARGEST: u64 = 64 << 20;
 fn main() -> ExitCode {
     let args = Args::parse();
     match run(&args) {
-        Ok(status) => ExitCode::from(status),
+        Ok(fails) => ExitCode::from(u8::from(fails)),
         Err(error) => {
             let line = printable(&format!("{error:#}"));
             // If stderr is full or closed as well, the exit code says enough.
@@ -30,15 +30,12 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(args: &Args) -> Result<u8> {
+fn run(args: &Args) -> Result<bool> {
     let mut report = compare(read(&args.pinned)?, read(&args.published)?);
     if let Some(path) = &args.accepted {
         report.accept(path)?;
     }
-    let mut output = io::stdout().lock();
-    let printed = writeln!(output, "{}", report.render(args)).and_then(|()| output.flush());
-    printed.context("cannot print the result")?;
-    Ok(report.status(args.fail_on))
+    report.print(args.check(), args.format, args.annotated())
 }
 
 fn read(path: &Path) -> Result<Document> {
@@ -52,7 +49,7 @@ fn read(path: &Path) -> Result<Document> {
     ensure!(!is_utf_16, "{name} is UTF-16: save it as UTF-8, without a byte order mark");
     let text = String::from_utf8(bytes).with_context(|| format!("{name} is not UTF-8 text"))?;
     ensure!(!text.trim().is_empty(), "{name} is empty");
-    Document::parse(&name, &text)
+    Document::parse(&name, text)
 }
 
 /// Reads an input up to one byte beyond the limit.

@@ -1,37 +1,13 @@
-//! Where a change is: a JSON pointer into each document, and words for people.
-
-use serde_json::Value;
+//! Where a change is, in words for people.
 
 use crate::Document;
-use crate::pointer::steps;
-
-/// A place in the older and in the newer document, each as a JSON pointer.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    pub old: String,
-    pub new: String,
-}
-
-impl Place {
-    /// The place as far as each document contains it.
-    pub fn within(self, old: &Document, new: &Document) -> Self {
-        Self { old: resolving(self.old, &old.json), new: resolving(self.new, &new.json) }
-    }
-}
-
-/// The longest beginning of a pointer that leads to a value.
-fn resolving(mut pointer: String, json: &Value) -> String {
-    while json.pointer(pointer.trim_start_matches('#')).is_none() {
-        pointer.truncate(pointer.rfind('/').unwrap_or_default());
-    }
-    pointer
-}
+use crate::tree::{Json, steps};
 
 /// The place of a pointer in words, such as `NewBook.id`, `200[].title` or `query limit`. They do
 /// not name the operation.
-pub fn words(pointer: &str, json: &Value) -> String {
+pub fn words(pointer: &str, document: &Document) -> String {
     let written: Vec<&str> = pointer.split('/').collect();
-    let steps = steps(pointer);
+    let steps: Vec<String> = steps(pointer).collect();
     let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
     let mut words = String::new();
     let mut at = 0;
@@ -43,8 +19,9 @@ pub fn words(pointer: &str, json: &Value) -> String {
             ["requestBody", ..] => (1, "request".to_owned()),
             ["responses", status, ..] => (2, status.to_owned()),
             ["parameters", number, ..] => {
-                let parameter = json.pointer(&format!("/{}", written[1..at + 3].join("/")));
-                let text = |name| parameter.and_then(|parameter| parameter[name].as_str());
+                let parameter = document.tree.find(&written[..at + 3].join("/"));
+                let parameter = parameter.map(|json| document.target(json));
+                let text = |name| parameter.and_then(|parameter| parameter.text_of(name));
                 let place = text("in").unwrap_or("parameters");
                 (2, format!("{place} {}", text("name").unwrap_or(number)))
             }
@@ -64,4 +41,11 @@ pub fn words(pointer: &str, json: &Value) -> String {
         at += used;
     }
     words
+}
+
+impl Document {
+    /// The value to which a reference leads, or the value itself.
+    fn target<'t>(&'t self, json: Json<'t>) -> Json<'t> {
+        json.reference().and_then(|reference| self.tree.find(reference)).unwrap_or(json)
+    }
 }

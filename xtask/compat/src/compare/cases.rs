@@ -1,107 +1,145 @@
 //! What changed between two lists of parts, or between one schema and a list of cases.
 
-use serde_json::Value;
+use std::collections::BTreeSet;
+use std::rc::Rc;
 
-use super::cursor::Cursor;
+use super::Comparison;
 use super::matching::pairs;
-use super::schema::pointer;
-use super::{Comparison, strings};
+use super::spot::Spot;
+use crate::Document;
 use crate::change::Shown;
-use crate::json::{entries, items};
 use crate::kind::Kind;
-use crate::normalise::{CHILDREN, Model, VALUES, is_note, is_unconstrained};
+use crate::model::{Case, Cases, Schema, Tag, is_any};
+use crate::read::joined;
 
 impl Comparison<'_> {
-    /// Compares two lists of parts. `tag` is the position of the discriminator that chooses a part.
-    pub(super) fn parts(
+    /// Compares the demands of two schemas.
+    pub(super) fn demands(&mut self, at: Spot, old: &[Rc<Schema>], new: &[Rc<Schema>]) {
+        let [old, new] = [old, new].map(|parts| {
+            let case = |schema: &Rc<Schema>| Case { schema: schema.clone(), values: None };
+            parts.iter().map(case).collect::<Vec<_>>()
+        });
+        self.parts(at, None, (&old, &new), (Kind::LimitLoosened, Kind::LimitTightened));
+    }
+
+    /// Compares two lists of parts. `tag` is the spot of the discriminator that chooses a part.
+    fn parts(
         &mut self,
-        at: &Cursor<'_>,
-        tag: Option<&Cursor<'_>>,
+        at: Spot,
+        tag: Option<Spot>,
+        (old, new): (&[Case], &[Case]),
         (removed, added): (Kind, Kind),
     ) {
-        let [old, new] = at.values().map(|list| list.map(items).unwrap_or_default());
         for (old, new) in pairs((self.old, old), (self.new, new)) {
-            let at = at.at(old, new);
+            let place = |case: &Case| case.schema.place();
+            let at = at.at(old.map(place), new.map(place));
             match (old, new) {
                 (Some(old), Some(new)) => {
-                    self.schema(&at);
-                    let values = [old.get(VALUES), new.get(VALUES)];
-                    if let (Some(tag), [Some(_), Some(_)]) = (tag, values) {
-                        self.values(&tag.below("mapping").with(values[0], values[1]));
+                    self.schema(at, &old.schema, &new.schema);
+                    if let (Some(tag), Some(was), Some(is)) = (tag, &old.values, &new.values) {
+                        let at = self.below(tag, "mapping");
+                        self.values(at, Some(was), Some(is));
                     }
                 }
-                (Some(old), None) => self.report(&at, removed, Some(Shown::of(old)), None),
-                (_, new) => self.report(&at, added, None, new.map(Shown::of)),
+                (Some(old), None) => {
+                    self.report(at, removed, Some(Shown::schema(&old.schema)), None);
+                }
+                (_, new) => {
+                    self.report(at, added, None, new.map(|new| Shown::schema(&new.schema)));
+                }
             }
         }
     }
 
     /// Compares the cases of two schemas, and the discriminators that choose from them.
-    pub(super) fn both_cases(&mut self, at: &Cursor<'_>, old: &Value, new: &Value) {
-        let tag = at.below("discriminator").located();
+    pub(super) fn both_cases(&mut self, at: Spot, old: &Schema, new: &Schema) {
+        let place = |tag: &Option<Box<Tag>>| tag.as_ref().map(|tag| tag.origin.place);
+        let tag_at = self.below(at, "discriminator").at(place(&old.tag), place(&new.tag));
         let kinds = (Kind::PartRemoved, Kind::PartAdded);
-        if let (Some((was, old)), Some((is, new))) = (cases(old), cases(new)) {
-            let at = at.below(is).with(Some(old), Some(new));
-            if was != is {
-                let kind = match (overlap(self.new, new) || overlap(self.old, old), is) {
+        if let (Some(was), Some(is)) = (&old.cases, &new.cases) {
+            let Cases { keyword, list } = &**was;
+            let at = self.below(at, is.keyword);
+            if *keyword != is.keyword {
+                let overlaps = overlap(self.new, &is.list) || overlap(self.old, list);
+                let kind = match (overlaps, is.keyword) {
                     (false, _) => Kind::Composition,
                     (true, "oneOf") => Kind::CompositionTightened,
                     _ => Kind::CompositionLoosened,
                 };
-                self.report_text(&at, kind, Some(was), Some(is));
+                self.report_text(at, kind, Some(keyword), Some(is.keyword));
             }
-            self.parts(&at, Some(&tag), kinds);
+            self.parts(at, Some(tag_at), (list, &is.list), kinds);
         }
-        if let (Some(old), Some(new)) = (old.get(CHILDREN), new.get(CHILDREN)) {
-            self.parts(&tag.with(Some(old), Some(new)), Some(&tag), kinds);
-        }
-        let kind = match tag.values() {
-            [None, None] => return,
-            [Some(_), Some(_)] => {
-                return self.value(&tag.below("propertyName"), Kind::Discriminator);
+        let (was, is) = match (&old.tag, &new.tag) {
+            (None, None) => return,
+            (Some(was), Some(is)) => {
+                let Tag { member, children, origin: _, is_own: _ } = &**was;
+                if let (Some(children), Some(new_children)) = (children, &is.children) {
+                    self.parts(tag_at, Some(tag_at), (children, new_children), kinds);
+                }
+                if *member != is.member {
+                    let at = self.below(tag_at, "propertyName");
+                    self.report_text(at, Kind::Discriminator, Some(member), Some(&is.member));
+                }
+                return;
             }
-            [Some(tag), _] if is_implied(self.old, old, tag) => Kind::DiscriminatorHint,
-            [_, Some(tag)] if is_implied(self.new, new, tag) => Kind::DiscriminatorHint,
-            [Some(_), _] => Kind::TypeWidened,
+            (was, is) => (was, is),
+        };
+        let kind = match (was, is) {
+            (Some(tag), _) if is_implied(self.old, old, tag) => Kind::DiscriminatorHint,
+            (_, Some(tag)) if is_implied(self.new, new, tag) => Kind::DiscriminatorHint,
+            (Some(_), _) => Kind::TypeWidened,
             _ => Kind::TypeNarrowed,
         };
-        self.value(&tag, kind);
+        let shown = |tag: &Option<Box<Tag>>| {
+            let member = tag.as_ref().map(|tag| crate::text::escaped(&tag.member))?;
+            Some(Shown::json(&format!("{{\"propertyName\":{member}}}")))
+        };
+        self.report(tag_at, kind, shown(was), shown(is));
     }
 
     /// Compares a schema with a list of cases. `written` has both schemas as they are written.
-    pub(super) fn case_or_list(&mut self, written: &Cursor<'_>, old: &Value, new: &Value) {
-        let grew = cases(old).is_none();
-        let (plain, name, model) = match cases(if grew { new } else { old }) {
-            Some((name, _)) if grew => (old, name, self.new),
-            Some((name, _)) => (new, name, self.old),
-            None => return,
-        };
-        let at = written.below(name).with(Some(old), Some(new));
-        if [old, new].iter().any(|schema| cases(schema).is_some() && limits_more(schema)) {
-            return self.value(&at, Kind::Limit);
+    pub(super) fn case_or_list(
+        &mut self,
+        written_at: Spot,
+        written: [&Rc<Schema>; 2],
+        old: &Rc<Schema>,
+        new: &Rc<Schema>,
+    ) {
+        let grew = old.cases.is_none();
+        let (plain, listed) = if grew { (old, new) } else { (new, old) };
+        let Some(cases) = &listed.cases else { return };
+        let at = self.below(written_at, cases.keyword);
+        if limits_more(listed) {
+            let document = if grew { self.new } else { self.old };
+            let Some(only) = document.only_case(listed) else {
+                return self.report_both(at, Kind::Limit, old, new);
+            };
+            let at = Spot { depth: written_at.depth + 1, ..written_at };
+            let (old, new) = if grew { (old, &only) } else { (&only, new) };
+            return self.allowed(at, written, old, new);
         }
-        let list = |schema: &Value, written: Option<&Value>| match cases(schema) {
-            Some((_, cases)) => items(cases).to_vec(),
-            None => written.cloned().into_iter().collect(),
+        let plain_case = |schema: &Rc<Schema>| vec![Case { schema: schema.clone(), values: None }];
+        let (old_list, new_list) = match grew {
+            true => (plain_case(written[0]), cases.list.clone()),
+            false => (cases.list.clone(), plain_case(written[1])),
         };
-        let (old_list, new_list) = (list(old, written.old), list(new, written.new));
-        let all = if grew { &new_list } else { &old_list };
+        let (model, all) = if grew { (self.new, &new_list) } else { (self.old, &old_list) };
         if is_wider(plain, model, all) {
             let is_same =
-                |case: &Value| is_only_type(case) && case.get("type") == plain.get("type");
+                |case: &Case| is_only_type(&case.schema) && case.schema.kind == plain.kind;
             let kind = match grew {
                 _ if all.iter().any(is_same) => Kind::TypeName,
                 true => Kind::TypeNarrowed,
                 false => Kind::TypeWidened,
             };
-            return self.value(&at, kind);
+            return self.report_both(at, kind, old, new);
         }
-        let is_any = |case: &Value| case.as_object().is_some_and(is_unconstrained);
-        let mut is_case = old_list.iter().chain(&new_list).any(is_any);
+        let mut is_case = old_list.iter().chain(&new_list).any(|case| is_any(&case.schema));
         for (one, other) in pairs((self.old, &old_list), (self.new, &new_list)) {
-            if one.is_some() && other.is_some() {
+            if let (Some(one), Some(other)) = (one, other) {
                 is_case = true;
-                self.case(&at.at(one, other));
+                self.case(at, &one.schema, &other.schema);
             }
         }
         let kind = match (is_case, grew) {
@@ -109,41 +147,55 @@ impl Comparison<'_> {
             (true, true) => Kind::TypeWidened,
             (true, false) => Kind::TypeNarrowed,
         };
-        self.value(&at, kind);
+        self.report_both(at, kind, old, new);
+    }
+
+    fn report_both(&mut self, at: Spot, kind: Kind, old: &Schema, new: &Schema) {
+        self.report(at, kind, Some(Shown::schema(old)), Some(Shown::schema(new)));
     }
 
     /// Compares a schema with the case that it became. The generated type gets another name anyway.
-    fn case(&mut self, at: &Cursor<'_>) {
-        if let [Some(old_name), Some(new_name)] = at.values().map(|one| pointer(one?)) {
+    fn case(&mut self, at: Spot, old: &Rc<Schema>, new: &Rc<Schema>) {
+        let at = at.at(Some(old.place()), Some(new.place()));
+        let at = Spot { depth: at.depth + 1, ..at };
+        if let (Some(old_name), Some(new_name)) = (old.pointer(), new.pointer()) {
             self.lead(at, old_name, new_name);
-        } else if let [Some(old), Some(new)] = self.resolved(at) {
-            self.limits(at, &old, &new);
+        } else if let (Some(whole_old), Some(whole_new)) =
+            (self.old.resolved(old), self.new.resolved(new))
+        {
+            self.allowed(at, [old, new], &whole_old, &whole_new);
         }
     }
 }
 
-/// The cases of which a value is one, and the keyword that lists them.
-pub fn cases(schema: &Value) -> Option<(&'static str, &Value)> {
-    let list = |name: &'static str| schema.get(name).filter(|list| list.is_array());
-    ["oneOf", "anyOf"].into_iter().find_map(|name| Some((name, list(name)?)))
+impl Document {
+    /// The schema that says the same as the only case of this one and the keywords beside it.
+    fn only_case(&self, schema: &Schema) -> Option<Rc<Schema>> {
+        let [only] = &schema.cases.as_ref()?.list[..] else { return None };
+        let only = self.resolved(&only.schema)?;
+        let beside = Schema { cases: None, ..schema.clone() };
+        let mut all = joined(&beside, &only);
+        all.notes = schema.notes.clone();
+        Some(Rc::new(all))
+    }
 }
 
 /// Whether a value may fit two of these cases.
-fn overlap(model: &Model, cases: &Value) -> bool {
-    let whole: Vec<Value> =
-        items(cases).iter().map(|case| model.resolved(case).unwrap_or_default()).collect();
+fn overlap(document: &Document, cases: &[Case]) -> bool {
+    let whole: Vec<Rc<Schema>> =
+        cases.iter().map(|case| document.resolved(&case.schema).unwrap_or_default()).collect();
     let mut pairs = whole
         .iter()
         .enumerate()
         .flat_map(|(at, one)| whole[at + 1..].iter().map(move |other| (one, other)));
     // Two of very many cases overlap anyway.
-    whole.len() > 1_000 || pairs.any(|(one, other)| !are_disjoint(model, one, other))
+    whole.len() > 1_000 || pairs.any(|(one, other)| !are_disjoint(document, one, other))
 }
 
 /// Whether no value fits both schemas, because of their types, their enumerations, or a member that
 /// both require.
-fn are_disjoint(model: &Model, one: &Value, other: &Value) -> bool {
-    let kind = |schema: &Value| match schema["type"].as_str() {
+fn are_disjoint(document: &Document, one: &Schema, other: &Schema) -> bool {
+    let kind = |schema: &Schema| match schema.kind.as_deref() {
         Some("integer") => Some("number".to_owned()),
         kind => kind.map(str::to_owned),
     };
@@ -152,49 +204,46 @@ fn are_disjoint(model: &Model, one: &Value, other: &Value) -> bool {
     {
         return true;
     }
-    if let (Some(one), Some(other)) = (one["enum"].as_array(), other["enum"].as_array()) {
-        return one.iter().all(|value| !other.contains(value));
+    if let (Some(one), Some(other)) = (&one.values, &other.values) {
+        return one.is_disjoint(other);
     }
-    let required = &strings(&one["required"]) & &strings(&other["required"]);
-    let member = |schema: &Value, name: &str| {
-        let member = model.resolved(schema["properties"].get(name)?)?;
-        member.get("enum").is_some().then_some(member)
+    let member = |schema: &Schema, name: &str| {
+        let member = document.resolved(schema.members.get(name)?)?;
+        member.values.is_some().then_some(member)
     };
-    required.into_iter().any(|name| match (member(one, name), member(other, name)) {
-        (Some(one), Some(other)) => are_disjoint(model, &one, &other),
+    let mut required = one.required.intersection(&other.required);
+    required.any(|name| match (member(one, name), member(other, name)) {
+        (Some(one), Some(other)) => are_disjoint(document, &one, &other),
         _ => false,
     })
 }
 
 /// Whether each case of a schema allows only the values that its discriminator has for the case.
-fn is_implied(model: &Model, schema: &Value, discriminator: &Value) -> bool {
-    let name = discriminator["propertyName"].as_str().unwrap_or_default();
-    let Some((_, cases)) = cases(schema) else { return true };
-    items(cases).iter().all(|case| {
-        let whole = model.resolved(case).unwrap_or_default();
-        let member = model.resolved(&whole["properties"][name]).unwrap_or_default();
-        case.get(VALUES).is_none_or(|values| member.get("enum") == Some(values))
+fn is_implied(document: &Document, schema: &Schema, tag: &Tag) -> bool {
+    let Some(cases) = &schema.cases else { return true };
+    cases.list.iter().all(|case| {
+        let whole = document.resolved(&case.schema).unwrap_or_default();
+        let member = whole.members.get(&tag.member).and_then(|member| document.resolved(member));
+        let values: Option<BTreeSet<String>> = member.and_then(|member| member.values.clone());
+        case.values.is_none() || case.values == values
     })
 }
 
 /// Whether a schema only names a type, and each of the cases is of this type.
-fn is_wider(schema: &Value, model: &Model, cases: &[Value]) -> bool {
-    let fits = |case: &Value| {
-        let case = model.resolved(case).unwrap_or_default();
-        schema.get("type").is_none_or(|kind| case.get("type") == Some(kind))
+fn is_wider(schema: &Schema, document: &Document, cases: &[Case]) -> bool {
+    let fits = |case: &Case| {
+        let case = document.resolved(&case.schema).unwrap_or_default();
+        schema.kind.is_none() || case.kind == schema.kind
     };
     is_only_type(schema) && cases.iter().all(fits)
 }
 
 /// Whether a schema limits values by more than its type and its cases.
-fn limits_more(schema: &Value) -> bool {
-    let known = ["type", "oneOf", "anyOf", "discriminator"];
-    entries(schema).any(|(name, _)| {
-        !known.contains(&name.as_str()) && !is_note(name) && !name.starts_with('$')
-    })
+fn limits_more(schema: &Schema) -> bool {
+    !is_any(&Schema { kind: None, cases: None, tag: None, ..schema.clone() })
 }
 
 /// Whether a schema limits values by no more than its type.
-fn is_only_type(schema: &Value) -> bool {
-    schema.is_object() && entries(schema).all(|(name, _)| name == "type" || is_note(name))
+fn is_only_type(schema: &Schema) -> bool {
+    is_any(&Schema { kind: None, ..schema.clone() })
 }

@@ -1,11 +1,15 @@
 //! What changed about a body: its media types, and the schema of each of them.
 
-use serde_json::Value;
+use std::collections::BTreeMap;
 
 use super::Comparison;
-use super::cursor::Cursor;
+use super::spot::Spot;
 use crate::kind::Kind;
-use crate::normalise::{Object, includes, is_same_in_utf_8, is_xml};
+use crate::model::Media;
+use crate::read::{includes, is_same_in_utf_8};
+
+/// The media types of a body.
+type Content = BTreeMap<String, Media>;
 
 /// An older media type and a newer one.
 type Pair<'a> = (&'a String, &'a String);
@@ -13,9 +17,7 @@ type Pair<'a> = (&'a String, &'a String);
 impl Comparison<'_> {
     /// Compares the media types of a body. A media type that was removed is compared with the media
     /// type or the range that includes it now: of several ranges, with the most specific one.
-    pub(super) fn content(&mut self, at: &Cursor<'_>) {
-        let empty = Object::new();
-        let [old, new] = at.values().map(|all| all.and_then(Value::as_object).unwrap_or(&empty));
+    pub(super) fn content(&mut self, at: Spot, old: &Content, new: &Content) {
         let mut gone: Vec<&String> = old.keys().filter(|name| !new.contains_key(*name)).collect();
         let mut came: Vec<&String> = new.keys().filter(|name| !old.contains_key(*name)).collect();
         let both = old.keys().filter(|name| new.contains_key(*name));
@@ -45,7 +47,7 @@ impl Comparison<'_> {
             false
         });
         for (was, is) in pairs {
-            self.media(&at.at(Some(&old[was]), Some(&new[is])), is);
+            self.media(at, &old[was], &new[is]);
         }
         if let ([gone], [came]) = (&gone[..], &came[..]) {
             return self.report_text(at, Kind::MediaType, Some(gone), Some(came));
@@ -58,18 +60,13 @@ impl Comparison<'_> {
         }
     }
 
-    fn media(&mut self, at: &Cursor<'_>, media_type: &str) {
-        let mut media = at.clone();
-        if is_xml(media_type) {
-            media.node = self.graph.xml(media.node);
-        }
-        for (name, at) in media.keywords() {
-            match name {
-                "encoding" => self.encodings(&at, &media),
-                "schema" => self.schema(&at),
-                _ => self.other(&at, name),
-            }
-        }
+    fn media(&mut self, at: Spot, old: &Media, new: &Media) {
+        let Media { schema, encoding, notes } = old;
+        let at = at.at(Some(notes.origin.place), Some(new.notes.origin.place));
+        let [schema_at, encoding_at] = ["schema", "encoding"].map(|name| self.below(at, name));
+        self.schema(schema_at, schema, &new.schema);
+        self.whole(encoding_at, Kind::Encoding, encoding.as_ref(), new.encoding.as_ref());
+        self.notes(at, notes, &new.notes);
     }
 }
 
@@ -86,6 +83,6 @@ const RELATIONS: &[Relation] = &[
 ];
 
 /// The most specific range that includes a media type.
-fn range<'a>(all: &'a Object, name: &str) -> Option<&'a String> {
+fn range<'a>(all: &'a Content, name: &str) -> Option<&'a String> {
     all.keys().filter(|range| includes(range, name)).max_by_key(|range| range.len())
 }

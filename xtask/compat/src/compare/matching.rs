@@ -2,25 +2,21 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use serde_json::Value;
-
-use super::schema::pointer;
-use super::strings;
-use crate::json::{entries, items};
-use crate::normalise::{Model, NAME, VALUES, meaning};
-use crate::pointer::is_type;
+use crate::Document;
+use crate::model::{Case, hash};
 
 /// A part of each list, or of one of them.
-pub type Pair<'a> = (Option<&'a Value>, Option<&'a Value>);
+pub type Pair<'a> = (Option<&'a Case>, Option<&'a Case>);
 
 /// A list of parts, and the document that contains it.
-pub type List<'a> = (&'a Model, &'a [Value]);
+pub type List<'a> = (&'a Document, &'a [Case]);
 
 /// Pairs the parts of two lists, the most similar parts first. Parts that are left over have no
 /// partner.
 pub fn pairs<'a>(old: List<'a>, new: List<'a>) -> Vec<Pair<'a>> {
-    let [old, new] = [old, new]
-        .map(|(model, parts)| parts.iter().map(|part| Part::of(model, part)).collect::<Vec<_>>());
+    let [old, new] = [old, new].map(|(document, parts)| {
+        parts.iter().map(|part| Part::of(document, part)).collect::<Vec<_>>()
+    });
     let mut by_key: HashMap<&Key, Vec<usize>> = HashMap::new();
     for (at, part) in new.iter().enumerate() {
         for key in &part.keys {
@@ -52,12 +48,12 @@ pub fn pairs<'a>(old: List<'a>, new: List<'a>) -> Vec<Pair<'a>> {
         if !gone.contains(&at) && !came.contains(&candidate) {
             gone.insert(at);
             came.insert(candidate);
-            pairs.push((Some(old[at].schema), Some(new[candidate].schema)));
+            pairs.push((Some(old[at].case), Some(new[candidate].case)));
         }
     }
     let left = |parts: &[Part<'a>], taken: &BTreeSet<usize>| {
         let left = parts.iter().enumerate().filter(|(at, _)| !taken.contains(at));
-        left.map(|(_, part)| part.schema).collect::<Vec<_>>()
+        left.map(|(_, part)| part.case).collect::<Vec<_>>()
     };
     pairs.extend(left(&old, &gone).into_iter().map(|part| (Some(part), None)));
     pairs.extend(left(&new, &came).into_iter().map(|part| (None, Some(part))));
@@ -90,41 +86,38 @@ enum By {
 }
 
 struct Part<'a> {
-    schema: &'a Value,
+    case: &'a Case,
     keys: BTreeSet<Key>,
 }
 
 impl<'a> Part<'a> {
-    fn of(model: &Model, schema: &'a Value) -> Self {
-        let whole = model.resolved(schema).unwrap_or_default();
-        // The pointer to a schema without a name depends on the list.
-        let inline = pointer(schema).filter(|pointer| !is_type(pointer));
-        let written = inline.and_then(|pointer| model.schemas.get(pointer)).unwrap_or(schema);
-        let mut keys = BTreeSet::from([
-            (By::Text, meaning(written).to_string()),
-            (By::Nameless, model.prints.nameless(written)),
-        ]);
-        keys.extend(items(&schema[VALUES]).iter().map(|value| (By::Value, value.to_string())));
-        keys.extend(schema.get(NAME).map(|title| (By::Title, title.to_string())));
-        keys.extend(pointer(written).map(|name| (By::Name, name.to_owned())));
+    fn of(document: &Document, case: &'a Case) -> Self {
+        let Case { schema, values } = case;
+        let whole = document.resolved(schema).unwrap_or_default();
+        let written = schema.json().to_string();
+        let nameless = hash(&(document.model.prints.of_schema(schema), values)).to_string();
+        let mut keys = BTreeSet::from([(By::Text, written), (By::Nameless, nameless)]);
+        keys.extend(values.iter().flatten().map(|value| (By::Value, value.clone())));
+        keys.extend(schema.made.name.iter().map(|title| (By::Title, title.to_string())));
+        keys.extend(schema.type_name().map(|name| (By::Name, name.as_str().to_owned())));
         let mut has_tag = false;
-        for (name, member) in entries(&whole["properties"]) {
-            let member = model.resolved(member).unwrap_or_default();
-            keys.insert((By::Feature, format!("{name}: {}", member["type"])));
-            if let Some([value]) = member["enum"].as_array().map(Vec::as_slice) {
+        for (name, member) in &whole.members {
+            let member = document.resolved(member).unwrap_or_default();
+            let kind = member.kind.as_deref().unwrap_or("null");
+            keys.insert((By::Feature, format!("{name}: {kind}")));
+            if let Some(values) = member.values.as_ref().filter(|values| values.len() == 1) {
                 has_tag = true;
-                keys.insert((By::Tag, format!("{name} = {value}")));
+                keys.extend(values.iter().map(|value| (By::Tag, format!("{name} = {value}"))));
             }
         }
-        if let [only] = Vec::from_iter(strings(&whole["required"]))[..]
-            && !has_tag
-        {
-            keys.insert((By::OnlyRequired, only.to_owned()));
+        if whole.required.len() == 1 && !has_tag {
+            let only = whole.required.iter();
+            keys.extend(only.map(|only| (By::OnlyRequired, only.to_string())));
         }
-        keys.extend(items(&whole["enum"]).iter().map(|value| (By::Feature, value.to_string())));
-        keys.extend(whole.get("items").map(|_| (By::Feature, "items".to_owned())));
-        keys.extend(whole.get("type").map(|kind| (By::Feature, format!("type {kind}"))));
-        Self { schema, keys }
+        keys.extend(whole.values.iter().flatten().map(|value| (By::Feature, value.clone())));
+        keys.extend(whole.items.iter().map(|_| (By::Feature, "items".to_owned())));
+        keys.extend(whole.kind.iter().map(|kind| (By::Feature, format!("type {kind}"))));
+        Self { case, keys }
     }
 
     /// How different two parts are: the surest key that they share, and the number of features that

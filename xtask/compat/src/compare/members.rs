@@ -1,100 +1,147 @@
 //! What changed between the members of two objects.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
-use serde_json::{Value, json};
-
-use super::cursor::Cursor;
-use super::{Comparison, strings};
+use super::Comparison;
+use super::spot::Spot;
 use crate::change::Shown;
 use crate::kind::{Direction, Kind};
+use crate::model::{Null, Others, Schema};
 
 impl Comparison<'_> {
     /// Compares the members that have a name.
-    pub(super) fn members(&mut self, at: &Cursor<'_>, old: &Value, new: &Value) {
-        let at = &at.with(Some(old), Some(new));
-        let was_closed = old.get("additionalProperties") == Some(&Value::Bool(false));
-        let [were_required, are_required] = [old, new].map(|schema| strings(&schema["required"]));
-        let properties = at.below("properties");
-        let mut names: BTreeSet<&str> = &were_required | &are_required;
-        names.extend(properties.members().map(|(name, _)| name));
-        for name in names {
-            let at = properties.below(name).located();
-            let [was_required, is_required] =
-                [&were_required, &are_required].map(|names| names.contains(name));
-            // The schema that a member refers to may say which side sends it.
-            let [whole_old, whole_new] = self.resolved(&at).map(Option::unwrap_or_default);
-            match (at.old, at.new) {
-                (Some(old), Some(new)) => {
-                    if whole_old["readOnly"] == true && whole_new["readOnly"] != true && is_required
-                    {
-                        self.in_one(&at.only(Direction::REQUEST).with(None, Some(new)), true);
-                    }
-                    let at = self.sides(&at, &whole_old, &whole_new);
-                    self.required(&at, was_required, is_required);
-                    let old = with_null_of(new, old, was_required, is_required);
-                    self.schema(&at.with(Some(&old), Some(new)));
+    pub(super) fn members(&mut self, at: Spot, old: &Schema, new: &Schema) {
+        let properties = self.below(at, "properties");
+        let names = old.members.keys().chain(new.members.keys());
+        for name in names.chain(&old.required).chain(&new.required).collect::<BTreeSet<_>>() {
+            let (was, is) = (old.members.get(name), new.members.get(name));
+            let at = self.below(properties, name);
+            let at = at.at(was.map(|one| one.place()), is.map(|one| one.place()));
+            let was_required = old.required.contains(name);
+            let is_required = new.required.contains(name);
+            match (was, is) {
+                (Some(was), Some(is)) => self.member(at, [was, is], [was_required, is_required]),
+                (Some(was), None) => {
+                    let whole = self.old.resolved(was).unwrap_or_default();
+                    let was = Some(Shown::schema(was));
+                    self.in_one(at.only(sides(&whole)), was_required, was, None);
+                }
+                (None, Some(is)) => {
+                    self.new_member(at, &old.others, is, was_required, is_required);
                 }
                 (None, None) if was_required != is_required => {
                     let kind = if is_required { Kind::Required } else { Kind::Optional };
                     let [was, is] = [was_required, is_required].map(|required| {
                         format!("{name} {}", if required { "required" } else { "optional" })
                     });
-                    self.report_text(&at, kind, Some(&was), Some(&is));
+                    self.report_text(at, kind, Some(&was), Some(&is));
                 }
                 (None, None) => {}
-                (None, Some(new)) if was_closed => {
-                    let kind = match is_required {
-                        true => Kind::RequiredAddedToClosed,
-                        false => Kind::AddedToClosed,
-                    };
-                    let at = at.only(sides(&whole_new));
-                    self.report(&at, kind, None, Some(Shown::of(new)));
-                }
-                (Some(_), None) => self.in_one(&at.only(sides(&whole_old)), was_required),
-                (None, Some(new)) => {
-                    let at = at.only(sides(&whole_new));
-                    let others =
-                        old.get("additionalProperties").filter(|others| others.is_object());
-                    if others.is_some() {
-                        // Another value was allowed under this name before.
-                        self.schema(&at.at(others, Some(new)));
-                    }
-                    self.in_one(&at, is_required && !was_required);
-                }
             }
         }
     }
 
-    /// Compares which side sends a member.
-    fn sides<'v>(&mut self, at: &Cursor<'v>, old: &Value, new: &Value) -> Cursor<'v> {
-        for (name, side) in [("readOnly", Direction::REQUEST), ("writeOnly", Direction::RESPONSE)] {
-            let kind = if new[name] == true { Kind::OneWay } else { Kind::BothWays };
-            self.value(&at.only(side).below(name).with(old.get(name), new.get(name)), kind);
+    /// Compares a member that both objects have.
+    fn member(
+        &mut self,
+        at: Spot,
+        [old, new]: [&Rc<Schema>; 2],
+        [was_required, is_required]: [bool; 2],
+    ) {
+        // The schema that a member refers to may say which side sends it.
+        let whole_old = self.old.resolved(old).unwrap_or_default();
+        let whole_new = self.new.resolved(new).unwrap_or_default();
+        if whole_old.notes.is_read_only && !whole_new.notes.is_read_only && is_required {
+            let new = Some(Shown::schema(new));
+            self.in_one(at.only(Direction::REQUEST), true, None, new);
         }
-        if sides(old) == sides(new) { at.only(sides(new)) } else { at.clone() }
+        let at = self.sides(at, &whole_old, &whole_new);
+        self.required(at, was_required, is_required);
+        let old = with_null_of(new, old, was_required, is_required);
+        self.schema(at.sent(was_required || is_required), &old, new);
+    }
+
+    /// Reports a member that the older object does not have.
+    fn new_member(
+        &mut self,
+        at: Spot,
+        others: &Others,
+        new: &Rc<Schema>,
+        was_required: bool,
+        is_required: bool,
+    ) {
+        let whole = self.new.resolved(new).unwrap_or_default();
+        let at = at.only(sides(&whole));
+        let shown = Some(Shown::schema(new));
+        match others {
+            Others::None => {
+                let kind = match is_required {
+                    true => Kind::RequiredAddedToClosed,
+                    false => Kind::AddedToClosed,
+                };
+                return self.report(at, kind, None, shown);
+            }
+            // Another value was allowed under this name before.
+            Others::Only(others) => self.schema(at.at(Some(others.place()), None), others, new),
+            Others::Any => {}
+        }
+        self.in_one(at, is_required && !was_required, None, shown);
+    }
+
+    /// Compares which side sends a member.
+    fn sides(&mut self, at: Spot, old: &Schema, new: &Schema) -> Spot {
+        for (name, side, was, is) in [
+            ("readOnly", Direction::REQUEST, old.notes.is_read_only, new.notes.is_read_only),
+            ("writeOnly", Direction::RESPONSE, old.notes.is_write_only, new.notes.is_write_only),
+        ] {
+            let kind = if is { Kind::OneWay } else { Kind::BothWays };
+            self.flag(at.only(side), (name, kind), was, is);
+        }
+        if sides(old) == sides(new) { at.only(sides(new)) } else { at }
     }
 
     /// Compares the members that have no name.
-    pub(super) fn others(&mut self, at: &Cursor<'_>) {
-        let is_closed = |others: Option<&Value>| others == Some(&Value::Bool(false));
-        let kind = match at.values().map(is_closed) {
-            [true, _] => Some(Kind::ObjectOpened),
-            [_, true] => Some(Kind::ObjectClosed),
-            _ => None,
+    pub(super) fn others(&mut self, at: Spot, old: &Others, new: &Others) {
+        let shown = |others: &Others| match others {
+            Others::Any => Shown::text("true"),
+            Others::None => Shown::text("false"),
+            Others::Only(schema) => Shown::schema(schema),
         };
-        let any = if kind.is_some() { json!(true) } else { json!({}) };
-        let at = at.with(at.old.or(Some(&any)), at.new.or(Some(&any)));
-        match kind {
-            Some(kind) => self.value(&at, kind),
-            None => self.schema(&at),
+        let any = Rc::new(Schema::default());
+        let schema = |others: &Others| match others {
+            Others::Any => Some(any.clone()),
+            Others::None => None,
+            Others::Only(schema) => Some(schema.clone()),
+        };
+        match (schema(old), schema(new)) {
+            _ if old == new && *old == Others::Any => {}
+            (None, None) => {}
+            (None, Some(_)) => {
+                self.report(at, Kind::ObjectOpened, Some(shown(old)), Some(shown(new)));
+            }
+            (Some(_), None) => {
+                self.report(at, Kind::ObjectClosed, Some(shown(old)), Some(shown(new)));
+            }
+            (Some(was), Some(is)) => {
+                // The place of an object without the keyword is the object.
+                let place = |schema: &Rc<Schema>, own| {
+                    if Rc::ptr_eq(schema, &any) { own } else { schema.place() }
+                };
+                let (was_place, is_place) = (place(&was, at.old), place(&is, at.new));
+                let placed = |mut schema: Rc<Schema>, place| {
+                    Rc::make_mut(&mut schema).notes.rest.origin.place = place;
+                    schema
+                };
+                self.schema(at, &placed(was, was_place), &placed(is, is_place));
+            }
         }
     }
 }
 
 /// The sides that send a member.
-fn sides(member: &Value) -> Direction {
-    match (member["readOnly"] == true, member["writeOnly"] == true) {
+fn sides(member: &Schema) -> Direction {
+    match (member.notes.is_read_only, member.notes.is_write_only) {
         (true, false) => Direction::RESPONSE,
         (false, true) => Direction::REQUEST,
         _ => Direction::BOTH,
@@ -103,12 +150,16 @@ fn sides(member: &Value) -> Direction {
 
 /// The older member. If a member that may be null becomes one that must be there and not null, that
 /// is one change, and so is the reverse: then the older member gets the newer `nullable`.
-fn with_null_of(new: &Value, old: &Value, was_required: bool, is_required: bool) -> Value {
+fn with_null_of(
+    new: &Rc<Schema>,
+    old: &Rc<Schema>,
+    was_required: bool,
+    is_required: bool,
+) -> Rc<Schema> {
     let mut old = old.clone();
-    let is_one = was_required != is_required && new.get("nullable").is_some() != is_required;
-    if let (true, Value::Object(schema)) = (is_one, &mut old) {
-        schema.remove("nullable");
-        schema.extend(new.get("nullable").map(|value| ("nullable".to_owned(), value.clone())));
+    let is_one = was_required != is_required && (new.notes.null != Null::No) != is_required;
+    if is_one && old.notes.null != new.notes.null {
+        Rc::make_mut(&mut old).notes.null = new.notes.null;
     }
     old
 }

@@ -1,18 +1,18 @@
 //! What changed between the operations of two documents.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
-use serde_json::{Value, json};
-
-use super::cursor::Cursor;
-use super::{Comparison, strings};
-use crate::json::{items, text};
+use super::Comparison;
+use super::spot::Spot;
+use crate::Document;
+use crate::change::Shown;
 use crate::kind::{Direction, Kind};
-use crate::normalise::{AT, Model, Operation, meaning};
+use crate::model::{Carried, Field, Model, Operation, Schema, Security, Servers, Text};
 
 impl Comparison<'_> {
     pub(super) fn operations(&mut self) {
-        let (old, new) = (self.old, self.new);
+        let (old, new) = (&self.old.model, &self.new.model);
         // A path of the servers may have become a part of the paths, or the reverse.
         let (gone, came) = (only(old, new), only(new, old));
         for (key, was) in &old.operations {
@@ -34,74 +34,108 @@ impl Comparison<'_> {
     /// Reports an operation that only one document contains.
     fn one(&mut self, operation: &Operation, kind: Kind) {
         let node = self.graph.root(&operation.name, Direction::REQUEST);
-        let place = text(&operation.json[AT]);
+        let is_new = kind == Kind::OperationAdded;
+        let (owner, other) = if is_new { (self.new, self.old) } else { (self.old, self.new) };
+        let place = operation.notes.origin.place;
+        let nearest = other.tree.place(&owner.tree.pointer(place));
         let name = Some(&operation.name[..]);
-        let (old, new) = if kind == Kind::OperationAdded { (None, name) } else { (name, None) };
-        self.report_text(&Cursor::new(place, place, node), kind, old, new);
+        if is_new {
+            self.report_text(Spot::new(nearest, place, node), kind, None, name);
+        } else {
+            self.report_text(Spot::new(place, nearest, node), kind, name, None);
+        }
     }
 
     /// Compares an operation that both documents contain. One that moved has the same URLs under
     /// another combination of server and path.
     fn both(&mut self, old: &Operation, new: &Operation, has_moved: bool) {
-        let [request, response] = [Direction::REQUEST, Direction::RESPONSE].map(|direction| {
+        let [at, response] = [Direction::REQUEST, Direction::RESPONSE].map(|direction| {
             let node = self.graph.root(&old.name, direction);
-            Cursor::new("", "", node).at(Some(&old.json), Some(&new.json))
+            Spot::new(old.notes.origin.place, new.notes.origin.place, node)
         });
-        self.operation(&request, &response);
-        let servers = request.below("servers").located();
-        let [was, is] = [old, new].map(|operation| &operation.json["servers"]["all"]);
-        if !old.addresses.is_subset(&new.addresses) {
-            let [was, is] = [was, is].map(urls);
-            self.report_text(&servers, Kind::Address, Some(&was), Some(&is));
+        let Operation {
+            name: _,
+            addresses,
+            id,
+            tags,
+            security,
+            servers,
+            parameters,
+            body,
+            responses,
+            callbacks,
+            pagination,
+            websocket,
+            notes,
+            path,
+            answers,
+        } = old;
+        let below = |name| self.below(at, name);
+        let [id_at, tags_at, callbacks_at, body_at, parameters_at] =
+            ["operationId", "tags", "callbacks", "requestBody", "parameters"].map(below);
+        let [pagination_at, websocket_at] =
+            ["x-dropshot-pagination", "x-dropshot-websocket"].map(below);
+        self.text_of(id_at, Kind::OperationId, id.as_ref(), new.id.as_ref());
+        if *tags != new.tags {
+            let [was, is] =
+                [tags, &new.tags].map(|tags| (!tags.is_empty()).then(|| tags.join(", ")));
+            self.report_text(tags_at, Kind::Tag, was.as_deref(), is.as_deref());
+        }
+        self.security(
+            at.at(Some(security.place), Some(new.security.place)),
+            security,
+            &new.security,
+        );
+        self.fields(parameters_at, parameters, &new.parameters);
+        self.field(body_at, body.as_ref(), new.body.as_ref());
+        let is_websocket = websocket.is_some() && new.websocket.is_some();
+        let responses_at = self.below(response, "responses");
+        self.notes(responses_at, answers, &new.answers);
+        self.responses(responses_at, is_websocket, responses, &new.responses);
+        self.whole(callbacks_at, Kind::Callback, callbacks.as_ref(), new.callbacks.as_ref());
+        // The service sends the requests of a callback, and the client the responses.
+        for name in callbacks.iter().flat_map(|callbacks| &callbacks.references) {
+            self.lead(response, name, name);
+        }
+        let is_paged = pagination.is_some() == new.pagination.is_some();
+        let kind = if is_paged { Kind::Extension } else { Kind::Pagination };
+        self.json(pagination_at, kind, pagination.as_ref(), new.pagination.as_ref());
+        self.json(websocket_at, Kind::Websocket, websocket.as_ref(), new.websocket.as_ref());
+        self.notes(at, notes, &new.notes);
+        self.notes(at.at(Some(path.origin.place), Some(new.path.origin.place)), path, &new.path);
+        let servers_at = at.at(Some(servers.place), Some(new.servers.place));
+        if !addresses.is_subset(&new.addresses) {
+            let [was, is] = [servers, &new.servers].map(urls);
+            self.report_text(servers_at, Kind::Address, Some(&was), Some(&is));
         } else if !has_moved {
-            self.value(&servers.with(Some(was), Some(is)), Kind::Server);
+            self.servers(servers_at, servers, &new.servers);
         }
     }
 
-    fn operation(&mut self, request: &Cursor<'_>, response: &Cursor<'_>) {
-        let is_websocket =
-            request.values().iter().all(|one| one.is_some_and(|one| one.get(WEBSOCKET).is_some()));
-        for (name, at) in request.keywords() {
-            match name {
-                "callbacks" => self.callbacks(&at, response),
-                "operationId" => self.value(&at, Kind::OperationId),
-                "parameters" => self.fields(&at),
-                "path" => at.located().keywords().for_each(|(name, at)| self.other(&at, name)),
-                "requestBody" => self.field(&at),
-                "responses" => self.responses(&response.below(name), is_websocket),
-                "security" => self.security(&at.located()),
-                "servers" => {}
-                "tags" => self.value(&at, Kind::Tag),
-                "x-dropshot-pagination" if at.old.is_some() != at.new.is_some() => {
-                    self.value(&at, Kind::Pagination);
-                }
-                WEBSOCKET => self.value(&at, Kind::Websocket),
-                _ => self.other(&at, name),
-            }
+    fn text_of(&mut self, at: Spot, kind: Kind, old: Option<&Text>, new: Option<&Text>) {
+        if old != new {
+            self.report_text(at, kind, old.map(|text| &**text), new.map(|text| &**text));
         }
     }
 
-    /// Compares what the service calls: it sends the requests, and the client the responses.
-    fn callbacks(&mut self, at: &Cursor<'_>, response: &Cursor<'_>) {
-        for (name, callback) in at.members() {
-            let [old, new] = callback.values();
-            if old.zip(new).is_some_and(|(old, new)| old.is_object() && new.is_object()) {
-                self.operation(&response.at(old, new), &at.at(old, new));
-            } else {
-                let [was, is] = [old, new].map(|one| one.map(|_| name));
-                self.report_text(&at.at(old, new), Kind::Callback, was, is);
-            }
+    fn servers(&mut self, at: Spot, old: &Servers, new: &Servers) {
+        let Servers { all, words, urls: _, place: _ } = old;
+        if *all != new.all {
+            let [was, is] = [old, new].map(urls);
+            let [was, is] = match was == is {
+                false => [was, is],
+                true => [all, &new.all].map(|all| Vec::from_iter(all.iter().cloned()).join("; ")),
+            };
+            self.report_text(at, Kind::Server, Some(&was), Some(&is));
+        } else if *words != new.words {
+            let [was, is] = [words, &new.words].map(u64::to_string);
+            self.report_text(at, Kind::Text, Some(&was), Some(&is));
         }
     }
 
     /// Compares the sets of schemes of which any one lets a request in.
-    fn security(&mut self, at: &Cursor<'_>) {
-        let sets = |value: Option<&Value>| -> BTreeSet<BTreeSet<String>> {
-            let all = value.map_or(&[][..], |value| items(&value["all"]));
-            let set = |set| strings(set).into_iter().map(str::to_owned).collect();
-            all.iter().map(set).collect()
-        };
-        let (before, after) = (sets(at.old), sets(at.new));
+    fn security(&mut self, at: Spot, old: &Security, new: &Security) {
+        let (before, after) = (&old.sets, &new.sets);
         if before == after {
             return;
         }
@@ -114,7 +148,7 @@ impl Comparison<'_> {
         };
         let is_loosened = before.iter().all(is_still_let_in);
         let kind = if is_loosened { Kind::SecurityLoosened } else { Kind::SecurityTightened };
-        let [gone, came] = [&before - &after, &after - &before].map(|sets| {
+        let [gone, came] = [before - after, after - before].map(|sets| {
             let sets = sets.into_iter().map(|set| match set.is_empty() {
                 true => "anybody".to_owned(),
                 false => Vec::from_iter(set).join(" and "),
@@ -125,54 +159,68 @@ impl Comparison<'_> {
     }
 
     /// Compares the parameters of an operation, or the headers of a response.
-    pub(super) fn fields(&mut self, at: &Cursor<'_>) {
-        for (key, at) in at.members() {
-            if key.starts_with("path ") && at.old.is_some() && at.new.is_some() {
-                self.value(&at.below("name"), Kind::PathParameterRenamed);
-            }
-            self.field(&at);
+    pub(super) fn fields(
+        &mut self,
+        at: Spot,
+        old: &BTreeMap<String, Field>,
+        new: &BTreeMap<String, Field>,
+    ) {
+        for key in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
+            let at = self.below(at, key);
+            self.field(at, old.get(key), new.get(key));
         }
     }
 
-    /// Compares a parameter, a header or a body, which consists of its `schema` or its `content`.
-    fn field(&mut self, at: &Cursor<'_>) {
-        let at = &at.clone().located();
-        let values = at.with(at.old.map(schema_or_content), at.new.map(schema_or_content));
-        let (Some(old), Some(new)) = (at.old, at.new) else {
-            return self.in_one(&values, at.old.or(at.new).is_some_and(is_required));
+    /// Compares a parameter, a header or a body.
+    fn field(&mut self, at: Spot, old: Option<&Field>, new: Option<&Field>) {
+        let place = |field: &Field| field.notes.origin.place;
+        let at = at.at(old.map(place), new.map(place));
+        let (Some(old), Some(new)) = (old, new) else {
+            if old.or(new).is_none() {
+                return;
+            }
+            let is_required = old.or(new).is_some_and(|field| field.is_required);
+            return self.in_one(at, is_required, old.map(shown), new.map(shown));
         };
-        if old.get("schema").is_some() != new.get("schema").is_some() {
-            return self.value(&values, Kind::Encoding);
+        let Field { name, within, is_required, carried, whole, notes } = old;
+        if &**within == "path" {
+            let at = self.below(at, "name");
+            self.text_of(at, Kind::PathParameterRenamed, Some(name), Some(&new.name));
         }
-        self.required(&at.below("required"), is_required(old), is_required(new));
+        let must_be_sent = *is_required || new.is_required;
+        match (carried, &new.carried) {
+            (Carried::Content(old), Carried::Content(new)) => {
+                let at = self.below(at, "content");
+                self.content(at, old, new);
+            }
+            (Carried::Text { schema: old, .. }, Carried::Text { schema: new, .. }) => {
+                let at = self.below(at, "schema").sent(must_be_sent);
+                if becomes_text(old, new) {
+                    // A query or a path is text, and a number is a text, too.
+                    let [old, new] = [old, new].map(|schema| Some(Shown::schema(schema)));
+                    self.report(at, Kind::TypeWidened, old, new);
+                } else {
+                    self.schema(at, old, new);
+                }
+            }
+            _ => return self.report(at, Kind::Encoding, Some(shown(old)), Some(shown(new))),
+        }
+        let required_at = self.below(at, "required");
+        self.required(required_at, *is_required, new.is_required);
         if let (Some(was), Some(is)) = (form(self.old, old), form(self.new, new))
             && was != is
         {
-            let keyword = if was[0] == is[0] { "explode" } else { "style" };
+            let at = self.below(at, if was[0] == is[0] { "explode" } else { "style" });
             let [was, is] = [was, is].map(|form| form.join(" "));
-            self.report_text(&at.below(keyword), Kind::Encoding, Some(&was), Some(&is));
+            self.report_text(at, Kind::Encoding, Some(&was), Some(&is));
         }
-        for (name, at) in at.keywords() {
-            match (name, at.old, at.new) {
-                ("in" | "name" | "required" | "encoding", ..) => {}
-                ("allowReserved", ..) if has_no_reserved(self.new, new) => {}
-                ("allowEmptyValue" | "allowReserved", None, _) => {
-                    self.value(&at, Kind::EncodingAdded);
-                }
-                ("allowEmptyValue" | "allowReserved", ..) => self.value(&at, Kind::Encoding),
-                // A query or a path is text, and a number is a text, too.
-                ("schema", Some(old), Some(new)) if becomes_text(old, new) => {
-                    self.value(&at, Kind::TypeWidened);
-                }
-                ("schema", Some(_), Some(_)) => self.schema(&at),
-                ("content", ..) => self.content(&at),
-                _ => self.other(&at, name),
-            }
+        for name in whole.keys().chain(new.whole.keys()).collect::<BTreeSet<_>>() {
+            let at = self.below(at, name);
+            self.whole(at, Kind::Encoding, whole.get(name), new.whole.get(name));
         }
+        self.notes(at, notes, &new.notes);
     }
 }
-
-const WEBSOCKET: &str = "x-dropshot-websocket";
 
 /// The operations that the other document lacks, by method and the paths of their URLs.
 fn only<'a>(
@@ -183,46 +231,41 @@ fn only<'a>(
     only.map(|(key, operation)| ((key.1, &operation.addresses), operation)).collect()
 }
 
-/// How a value of a parameter or a header becomes text: its style, and whether it explodes, as far
-/// as they change the text (Parameter Object, style examples). None if neither changes it.
-fn form(model: &Model, field: &Value) -> Option<Vec<String>> {
-    let encoding = field.get("encoding")?;
-    let style = text(&encoding["style"]).to_owned();
-    let schema = model.resolved(&field["schema"]).unwrap_or_default();
-    let explode_matters = match schema["type"].as_str() {
-        Some("boolean" | "integer" | "number" | "string") if field["in"] == "path" => false,
-        Some("boolean" | "integer" | "number" | "string") => return None,
-        Some("array") => !["simple", "label", "deepObject"].contains(&&style[..]),
-        _ => style != "deepObject",
-    };
-    let explode = explode_matters.then(|| format!("explode: {}", encoding["explode"]));
-    Some([style].into_iter().chain(explode).collect())
+/// What a parameter, a header or a body consists of.
+fn shown(field: &Field) -> Shown {
+    match &field.carried {
+        Carried::Text { schema, .. } => Shown::schema(schema),
+        Carried::Content(content) => {
+            let names: Vec<&str> = content.keys().map(String::as_str).collect();
+            Shown::text(&names.join(", "))
+        }
+    }
 }
 
-/// Whether no value of a parameter has a character that `allowReserved` is about.
-fn has_no_reserved(model: &Model, field: &Value) -> bool {
-    let schema = model.resolved(&field["schema"]).unwrap_or_default();
-    ["boolean", "integer"].iter().any(|kind| schema["type"] == **kind)
+/// How a value of a parameter or a header becomes text: its style, and whether it explodes, as far
+/// as they change the text (Parameter Object, style examples). None if neither changes it.
+fn form(document: &Document, field: &Field) -> Option<Vec<String>> {
+    let Carried::Text { schema, style, explode } = &field.carried else { return None };
+    let schema = document.resolved(schema).unwrap_or_default();
+    let explode_matters = match schema.kind.as_deref() {
+        Some("boolean" | "integer" | "number" | "string") if &*field.within == "path" => false,
+        Some("boolean" | "integer" | "number" | "string") => return None,
+        Some("array") => !["simple", "label", "deepObject"].contains(&&**style),
+        _ => &**style != "deepObject",
+    };
+    let explode = explode_matters.then(|| format!("explode: {explode}"));
+    Some([style.to_string()].into_iter().chain(explode).collect())
 }
 
 /// The URLs of a list of servers.
-fn urls(servers: &Value) -> String {
-    let urls: Vec<&str> = items(servers).iter().filter_map(|one| one["url"].as_str()).collect();
-    if urls.is_empty() { "/".to_owned() } else { urls.join(", ") }
+fn urls(servers: &Servers) -> String {
+    if servers.urls.is_empty() { "/".to_owned() } else { servers.urls.join(", ") }
 }
 
 /// Whether a number or a bool becomes any text, or a list of such values.
-fn becomes_text(old: &Value, new: &Value) -> bool {
-    let was_no_text = ["boolean", "integer", "number"].iter().any(|kind| old["type"] == **kind);
-    let is_list = || new.get("items").map(meaning) == Some(meaning(old));
-    was_no_text && (meaning(new) == json!({ "type": "string" }) || is_list())
-}
-
-/// What a parameter, a header or a body consists of.
-fn schema_or_content(field: &Value) -> &Value {
-    field.get("schema").unwrap_or(&field["content"])
-}
-
-fn is_required(field: &Value) -> bool {
-    field["required"] == true
+fn becomes_text(old: &Rc<Schema>, new: &Rc<Schema>) -> bool {
+    let was_no_text =
+        old.kind.as_deref().is_some_and(|kind| ["boolean", "integer", "number"].contains(&kind));
+    let text = Schema { kind: Some("string".into()), ..Schema::default() };
+    was_no_text && (**new == text || new.items.as_ref() == Some(old))
 }

@@ -2,43 +2,49 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
 use super::Comparison;
-use super::cursor::Cursor;
+use super::spot::Spot;
 use crate::change::Shown;
-use crate::json::entries;
 use crate::kind::Kind;
+use crate::model::{Response, Text};
 
 /// The responses of an operation by status.
-type All<'a> = BTreeMap<&'a str, &'a Value>;
+type All<'a> = BTreeMap<&'a str, &'a Response>;
 
 impl Comparison<'_> {
     /// Compares the responses by status. A websocket always answers with the status 101 of its
     /// handshake, whether the document says so or not.
-    pub(super) fn responses(&mut self, at: &Cursor<'_>, is_websocket: bool) {
-        let mut all = [All::new(), All::new()];
-        for (status, at) in at.members() {
-            let is_handshake = is_websocket && ["default", "101"].contains(&status);
-            if status.starts_with("x-") {
-                self.other(&at, status);
-            } else if !is_handshake || at.old.is_some() == at.new.is_some() {
-                all[0].extend(at.old.map(|old| (status, old)));
-                all[1].extend(at.new.map(|new| (status, new)));
-            }
-        }
-        let [old, new] = all;
+    pub(super) fn responses(
+        &mut self,
+        at: Spot,
+        is_websocket: bool,
+        old: &BTreeMap<Text, Response>,
+        new: &BTreeMap<Text, Response>,
+    ) {
+        let compared = |one: &'_ BTreeMap<Text, Response>, other: &BTreeMap<Text, Response>| {
+            one.keys()
+                .filter(|status| {
+                    let is_handshake = is_websocket && ["default", "101"].contains(&&***status);
+                    !is_handshake || other.contains_key(*status)
+                })
+                .cloned()
+                .collect::<Vec<Text>>()
+        };
+        let (was, is) = (compared(old, new), compared(new, old));
+        let old: All<'_> = was.iter().map(|status| (&**status, &old[status])).collect();
+        let new: All<'_> = is.iter().map(|status| (&**status, &new[status])).collect();
         let moved = self.moved(at, &old, &new);
         for status in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
             if !moved.contains(status) {
-                self.status(&at.below(status), status, &old, &new);
+                let at = self.below(at, status);
+                self.status(at, status, &old, &new);
             }
         }
     }
 
     /// Reports the only success that was removed and the only one that was added as one change, and
     /// returns their statuses.
-    fn moved<'s>(&mut self, at: &Cursor<'_>, old: &All<'s>, new: &All<'s>) -> Vec<&'s str> {
+    fn moved<'s>(&mut self, at: Spot, old: &All<'s>, new: &All<'s>) -> Vec<&'s str> {
         let only = |one: &All<'s>, other: &All<'s>| {
             let only = one.keys().filter(|status| !other.contains_key(*status));
             only.filter(|status| is_success(status, one)).copied().collect::<Vec<&str>>()
@@ -48,13 +54,13 @@ impl Comparison<'_> {
         let kind = if covers(gone, came) { Kind::SuccessNamed } else { Kind::SuccessStatus };
         self.report_text(at, kind, Some(gone), Some(came));
         // Whether there is a body follows from the status.
-        if [old[gone], new[came]].iter().all(|response| response.get("content").is_some()) {
-            self.response(&at.below(gone).at(Some(old[gone]), Some(new[came])));
+        if old[gone].content.is_some() && new[came].content.is_some() {
+            self.response(at, old[gone], new[came]);
         }
         vec![gone, came]
     }
 
-    fn status(&mut self, at: &Cursor<'_>, status: &str, old: &All<'_>, new: &All<'_>) {
+    fn status(&mut self, at: Spot, status: &str, old: &All<'_>, new: &All<'_>) {
         // A status that has no entry belongs to the entry of its range, or to the default one.
         let before = old.get(status).copied().or_else(|| cover(status, old));
         let after = new.get(status).copied().or_else(|| cover(status, new));
@@ -73,7 +79,7 @@ impl Comparison<'_> {
                 } else if !old.contains_key(status) {
                     self.report(at, came, None, media_types(after));
                 }
-                self.response(&at.at(Some(before), Some(after)));
+                self.response(at, before, after);
             }
             // Its statuses have entries of their own now.
             (Some(_), None) if is_split && status != "default" => {}
@@ -93,23 +99,27 @@ impl Comparison<'_> {
         }
     }
 
-    fn response(&mut self, at: &Cursor<'_>) {
-        for (name, at) in at.keywords() {
-            match (name, at.old, at.new) {
-                ("content", Some(_), Some(_)) => self.content(&at),
-                ("content", None, _) => self.value(&at, Kind::AnswerAdded),
-                ("content", ..) => self.value(&at, Kind::Removed),
-                ("headers", ..) => self.fields(&at),
-                ("links", ..) => self.value(&at, Kind::Link),
-                _ => self.other(&at, name),
-            }
+    fn response(&mut self, at: Spot, old: &Response, new: &Response) {
+        let Response { content, headers, links, notes } = old;
+        let at = at.at(Some(notes.origin.place), Some(new.notes.origin.place));
+        let [content_at, headers_at, links_at] =
+            ["content", "headers", "links"].map(|name| self.below(at, name));
+        let shown = |response| Some(Shown::text(&media_types(response)));
+        match (content, &new.content) {
+            (Some(old), Some(new)) => self.content(content_at, old, new),
+            (None, Some(_)) => self.report(content_at, Kind::AnswerAdded, None, shown(new)),
+            (Some(_), None) => self.report(content_at, Kind::Removed, shown(old), None),
+            (None, None) => {}
         }
+        self.fields(headers_at, headers, &new.headers);
+        self.whole(links_at, Kind::Link, links.as_ref(), new.links.as_ref());
+        self.notes(at, notes, &new.notes);
     }
 }
 
 /// The media types of a response.
-fn media_types(response: &Value) -> String {
-    let names: Vec<&str> = entries(&response["content"]).map(|(name, _)| name.as_str()).collect();
+fn media_types(response: &Response) -> String {
+    let names: Vec<&str> = response.content.iter().flatten().map(|(name, _)| &name[..]).collect();
     if names.is_empty() { "no content".to_owned() } else { names.join(", ") }
 }
 
@@ -128,7 +138,7 @@ fn covers(range: &str, status: &str) -> bool {
 }
 
 /// The response of a status that has no entry of its own.
-fn cover<'a>(status: &str, all: &All<'a>) -> Option<&'a Value> {
+fn cover<'a>(status: &str, all: &All<'a>) -> Option<&'a Response> {
     let range = status.get(..1).map(|class| format!("{class}XX"));
     let is_alike = is_success("default", all) == is_success(status, all);
     let default = all.get("default").filter(|_| is_alike);

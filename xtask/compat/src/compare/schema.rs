@@ -1,33 +1,43 @@
 //! What changed between two schemas.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
-use serde_json::{Value, json};
-
-use super::cases::cases;
-use super::cursor::Cursor;
+use super::spot::Spot;
 use super::values::types;
-use super::{Comparison, Found, strings};
+use super::{Comparison, Found};
+use crate::Document;
 use crate::change::Shown;
-use crate::json::text;
 use crate::kind::Kind;
-use crate::normalise::{AT, Model, NAME, PARTS, is_bound, is_note, is_unconstrained};
-use crate::pointer::{is_type, short};
+use crate::model::{Null, Pointer, Schema, SchemaNotes, Text, is_any, words};
+use crate::tree::Place;
 
 impl Comparison<'_> {
     /// Compares two schemas where they are used.
-    pub(super) fn schema(&mut self, at: &Cursor<'_>) {
-        let at = &at.clone().located();
-        let (Some(old), Some(new)) = (at.old, at.new) else { return };
+    pub(super) fn schema(&mut self, at: Spot, old: &Rc<Schema>, new: &Rc<Schema>) {
+        self.schema_of(at, old, new, true);
+    }
+
+    /// Compares two schemas, with the names of their generated types or without.
+    pub(super) fn schema_of(
+        &mut self,
+        at: Spot,
+        old: &Rc<Schema>,
+        new: &Rc<Schema>,
+        with_names: bool,
+    ) {
+        let at = at.at(Some(old.place()), Some(new.place()));
         let first = self.found.len();
-        if let (Some(old_name), Some(new_name)) = (pointer(old), pointer(new)) {
-            self.notes(at);
+        if let (Some(old_name), Some(new_name)) = (old.pointer(), new.pointer()) {
+            self.schema_notes(at, old, new);
             self.lead(at, old_name, new_name);
-        } else if let [Some(whole_old), Some(whole_new)] = self.resolved(at) {
-            self.notes(&at.with(Some(&whole_old), Some(&whole_new)));
-            self.limits(at, &whole_old, &whole_new);
+        } else if let (Some(whole_old), Some(whole_new)) =
+            (self.old.resolved(old), self.new.resolved(new))
+        {
+            self.schema_notes(at, &whole_old, &whole_new);
+            self.allowed(at, [old, new], &whole_old, &whole_new);
         } else {
-            let [old, new] = [old, new].map(|schema| Some(Shown::of(schema)));
+            let [old, new] = [old, new].map(|schema| Some(Shown::schema(schema)));
             return self.report(at, Kind::NotCompared, old, new);
         }
         // These changes say already that the generated type is another one.
@@ -35,37 +45,36 @@ impl Comparison<'_> {
             use Kind::{ListAdded, ListRemoved, Type, TypeNarrowed, TypeWidened};
             matches!(found.kind, ListAdded | ListRemoved | Type | TypeNarrowed | TypeWidened)
         };
-        // Another name of a type is reported where the type is used.
-        let is_type_itself = at.depth == 0 && at.place.old != at.place.new;
-        if !is_type_itself && !self.found[first..].iter().any(changes_type) {
+        if with_names && !self.found[first..].iter().any(changes_type) {
             self.type_names(at, old, new);
         }
     }
 
     /// Compares the names of the generated types.
-    fn type_names(&mut self, at: &Cursor<'_>, old: &Value, new: &Value) {
+    fn type_names(&mut self, at: Spot, old: &Schema, new: &Schema) {
         let (was, is) = (types_of(self.old, old), types_of(self.new, new));
-        let is_other = match (type_name(old), type_name(new)) {
+        let is_other = match (old.type_name(), new.type_name()) {
             (Some(old), new) => Some(old) != new && !is.contains(old),
             (None, Some(_)) => true,
             (None, None) => !was.is_subset(&is),
         };
         if is_other {
             let [was, is] = [was, is].map(|names| {
-                let names: Vec<&str> = names.into_iter().map(short).collect();
+                let names: Vec<&str> = names.iter().map(Pointer::short).collect();
                 (!names.is_empty()).then(|| names.join(" and "))
             });
             self.report_text(at, Kind::TypeName, was.as_deref(), is.as_deref());
-        } else {
-            let title = at.below("title").with(old.get(NAME), new.get(NAME));
-            self.value(&title, Kind::TypeName);
+        } else if old.made.name != new.made.name {
+            let at = self.below(at, "title");
+            let [was, is] = [&old.made.name, &new.made.name].map(|name| name.as_deref());
+            self.report_text(at, Kind::TypeName, was, is);
         }
     }
 
     /// Queues two types, unless they are compared already. A mapping may lead out of the document.
-    pub(super) fn lead(&mut self, at: &Cursor<'_>, old_name: &str, new_name: &str) {
-        let is_known =
-            self.old.schemas.contains_key(old_name) && self.new.schemas.contains_key(new_name);
+    pub(super) fn lead(&mut self, at: Spot, old_name: &Pointer, new_name: &Pointer) {
+        let is_known = self.old.model.schemas.contains_key(old_name)
+            && self.new.model.schemas.contains_key(new_name);
         let is_led = is_known && self.graph.lead(at.node, at.through, old_name, new_name);
         if !is_led && (is_known || old_name != new_name) {
             self.report(at, Kind::NotCompared, None, None);
@@ -74,26 +83,26 @@ impl Comparison<'_> {
 
     /// Compares the types of which a named type is made: generators write the parts of `allOf` as
     /// types that it inherits or contains.
-    pub(super) fn composition(&mut self, at: &Cursor<'_>) {
-        let (Some(old), Some(new)) = (at.old, at.new) else { return };
-        if at.place.old != at.place.new
-            || pointer(old).or(pointer(new)).is_some()
+    pub(super) fn composition(&mut self, at: Spot, old: &Schema, new: &Schema) {
+        let (was, is) = (&old.made.of, &new.made.of);
+        if was.is_empty() && is.is_empty()
+            || old.pointer().or(new.pointer()).is_some()
             || !types_of(self.old, old).is_subset(&types_of(self.new, new))
         {
             // The type name is reported where it changes.
             return;
         }
-        let name =
-            |schema: &Value| if schema.get(PARTS).is_some() { "allOf" } else { "one schema" };
-        let [was, is] = [old, new].map(name);
-        if was != is {
-            return self.report_text(at, Kind::TypeName, Some(was), Some(is));
+        let name = |of: &BTreeSet<Pointer>| if of.is_empty() { "one schema" } else { "allOf" };
+        if name(was) != name(is) {
+            return self.report_text(at, Kind::TypeName, Some(name(was)), Some(name(is)));
         }
-        let owner = |member: &Value| Some(member[AT].as_str()?.split('/').nth(3)?.to_owned());
-        for (name, member) in at.below("properties").members() {
-            if let [Some(was), Some(is)] = member.values().map(|member| owner(member?))
-                && was != is
-            {
+        let owner = |document: &Document, place: Place| {
+            document.tree.steps(place).into_iter().nth(2).unwrap_or_default()
+        };
+        for (name, member) in &old.members {
+            let Some(new_member) = new.members.get(name) else { continue };
+            let (was, is) = (owner(self.old, member.place()), owner(self.new, new_member.place()));
+            if was != is {
                 let [was, is] = [was, is].map(|owner| format!("{name} of {owner}"));
                 return self.report_text(at, Kind::TypeName, Some(&was), Some(&is));
             }
@@ -101,149 +110,178 @@ impl Comparison<'_> {
     }
 
     /// Compares what two schemas say beside the values that they allow.
-    fn notes(&mut self, at: &Cursor<'_>) {
-        for (name, note) in at.keywords().filter(|(name, _)| is_note(name)) {
-            match (name, note.old, note.new) {
-                ("nullable", ..) => self.nullable(at, &note),
-                ("default", old, new) if old == new => {}
-                ("default", Some(old), Some(new)) => {
-                    // It is no schema: a member `description` of it is no text for people.
-                    let [old, new] = [old, new].map(Value::to_string);
-                    self.report_text(&note, Kind::Default, Some(&old), Some(&new));
-                }
-                // A list that is left out is empty in generated code.
-                ("default", old, new) if old.or(new) == Some(&json!([])) => {}
-                ("default", ..) => self.value(&note, Kind::DefaultHint),
-                ("x-extensible-enum", ..) => self.codes(&note),
-                // They are compared with the object that contains the member.
-                ("readOnly" | "writeOnly", ..) => {}
-                _ => self.other(&note, name),
+    fn schema_notes(&mut self, at: Spot, old: &Schema, new: &Schema) {
+        let SchemaNotes { null: _, default, is_read_only: _, is_write_only: _, codes, xml, rest } =
+            &old.notes;
+        self.null(at, old, new);
+        let default_at = self.below(at, "default");
+        self.default(default_at, at.is_sent, default.as_ref(), new.notes.default.as_ref());
+        self.codes(at, codes, &new.notes.codes);
+        let xml_at = self.below(at, "xml");
+        self.json(xml_at, Kind::Xml, xml.as_ref(), new.notes.xml.as_ref());
+        let (mut was, mut is) = (rest.clone(), new.notes.rest.clone());
+        if old.no_schema().is_some() || new.no_schema().is_some() {
+            (was.unknown, is.unknown) = (BTreeMap::new(), BTreeMap::new());
+        }
+        self.notes(at, &was, &is);
+    }
+
+    /// Compares the defaults. A value that must be sent has none, but generated code may.
+    fn default(&mut self, at: Spot, is_sent: bool, old: Option<&Text>, new: Option<&Text>) {
+        match (old, new) {
+            (Some(was), Some(is)) if was != is && !is_sent => {
+                self.report_text(at, Kind::Default, Some(was), Some(is));
             }
+            // A list that is left out is empty in generated code.
+            (Some(one), None) | (None, Some(one)) if &**one == "[]" => {}
+            _ => self.json(at, Kind::DefaultHint, old, new),
         }
     }
 
     /// Compares whether two schemas allow null. One without limits does, whatever it says.
-    fn nullable(&mut self, schemas: &Cursor<'_>, at: &Cursor<'_>) {
-        let [was_listed, is_listed] =
-            schemas.values().map(|one| one.is_some_and(|schema| schema.get("enum").is_some()));
-        let [was_null, is_null] = at.values().map(|value| value == Some(&json!(true)));
-        if schemas.values().into_iter().flatten().any(is_any) {
+    fn null(&mut self, at: Spot, old: &Schema, new: &Schema) {
+        if old.notes.null == new.notes.null || is_any(old) || is_any(new) {
             return;
         }
-        let kind = match (was_null, is_null) {
+        let (was_listed, is_listed) = (old.values.is_some(), new.values.is_some());
+        let kind = match (old.notes.null == Null::Yes, new.notes.null == Null::Yes) {
             // An `enum` that comes or goes says it, too.
             (true, false) if is_listed && !was_listed => return,
             (false, true) if was_listed && !is_listed => return,
             (true, false) => Kind::NotNullable,
             (false, true) => Kind::Nullable,
-            _ => return self.value(at, Kind::NullHint),
+            _ => Kind::NullHint,
         };
-        let [old, new] = at.values().map(|value| value.filter(|value| value.is_boolean()));
-        self.value(&at.with(old, new), kind);
+        let [was, is] = [old, new].map(|schema| match schema.notes.null {
+            Null::No => None,
+            Null::Yes => Some("true"),
+            Null::Unlisted => Some("not listed").filter(|_| kind == Kind::NullHint),
+        });
+        let at = self.below(at, "nullable");
+        self.report_text(at, kind, was, is);
     }
 
-    /// Compares the values that two schemas allow. The cursor has both schemas as they are written;
+    /// Compares the values that two schemas allow. `written` has both schemas as they are written;
     /// `old` and `new` are the schemas that they lead to.
-    pub(super) fn limits(&mut self, written: &Cursor<'_>, old: &Value, new: &Value) {
-        let at = written.with(Some(old), Some(new));
+    pub(super) fn allowed(
+        &mut self,
+        at: Spot,
+        written: [&Rc<Schema>; 2],
+        old: &Rc<Schema>,
+        new: &Rc<Schema>,
+    ) {
         // Lists that refer to each other may have no end.
         if at.depth > DEEPEST {
-            return self.report(&at, Kind::NotCompared, None, None);
+            return self.report(at, Kind::NotCompared, None, None);
         }
-        if !old.is_object() || !new.is_object() {
-            return self.value(&at, Kind::Unknown);
+        if old.no_schema().or(new.no_schema()).is_some() {
+            if old != new {
+                let [old, new] = [old, new].map(|schema| Some(Shown::schema(schema)));
+                self.report(at, Kind::Unknown, old, new);
+            }
+            return;
         }
-        if cases(old).is_some() != cases(new).is_some() {
-            return self.case_or_list(written, old, new);
+        if old.cases.is_some() != new.cases.is_some() {
+            return self.case_or_list(at, written, old, new);
         }
+        let Schema {
+            to: _,
+            kind: _,
+            format: _,
+            members: _,
+            required: _,
+            others,
+            items,
+            values,
+            cases: _,
+            tag: _,
+            demands,
+            not,
+            limits,
+            notes: _,
+            made: _,
+        } = &**old;
         if let Some(kind) = types(old, new) {
-            let [old_type, new_type] = [old, new].map(type_and_format);
-            self.report(&at.below("type"), kind, old_type, new_type);
+            let [old_type, new_type] = [old, new].map(|schema| type_and_format(schema));
+            let type_at = self.below(at, "type");
+            self.report(type_at, kind, old_type, new_type);
             if kind == Kind::Type || is_any(old) || is_any(new) {
                 // Every other keyword differs, too.
                 return;
             }
         }
-        self.members(&at, old, new);
-        self.both_cases(&at, old, new);
-        for (name, at) in at.keywords() {
-            match name {
-                "type" | "format" | "properties" | "required" | "oneOf" | "anyOf"
-                | "discriminator" => {}
-                _ if is_note(name) => {}
-                "additionalProperties" => self.others(&at),
-                "allOf" => self.parts(&at, None, (Kind::LimitLoosened, Kind::LimitTightened)),
-                "enum" => self.values(&at),
-                "items" => match (at.old, at.new) {
-                    (Some(_), Some(_)) => self.schema(&at),
-                    (_, None) => self.value(&at, Kind::TypeWidened),
-                    _ => self.value(&at, Kind::TypeNarrowed),
-                },
-                "multipleOf" => self.multiple(&at),
-                "not" if at.old.is_some() && at.new.is_some() => self.not(&at),
-                "not" | "pattern" | "uniqueItems" => self.rule(&at),
-                "xml" => self.value(&at, Kind::Xml),
-                _ if is_bound(name) => self.bound(&at, name),
-                _ => self.other(&at, name),
+        self.members(at, old, new);
+        self.both_cases(at, old, new);
+        let below = |name| self.below(at, name);
+        let [others_at, items_at, values_at, demands_at, not_at] =
+            ["additionalProperties", "items", "enum", "allOf", "not"].map(below);
+        self.others(others_at, others, &new.others);
+        match (items, &new.items) {
+            (Some(old), Some(new)) => self.schema(items_at, old, new),
+            (Some(old), None) => {
+                self.report(items_at, Kind::TypeWidened, Some(Shown::schema(old)), None);
             }
+            (None, Some(new)) => {
+                self.report(items_at, Kind::TypeNarrowed, None, Some(Shown::schema(new)));
+            }
+            (None, None) => {}
         }
+        self.values(values_at, values.as_ref(), new.values.as_ref());
+        self.demands(demands_at, demands, &new.demands);
+        self.not(not_at, not.as_ref(), new.not.as_ref());
+        self.limits(at, limits, &new.limits);
     }
 
     /// Compares two schemas that no value may fit. What is wider inside is narrower outside, so
     /// they are compared as a whole, with the types that they refer to.
-    fn not(&mut self, at: &Cursor<'_>) {
-        let [old, new] = at.values();
-        let is_same = old.map(|schema| self.old.prints.nameless(schema))
-            == new.map(|schema| self.new.prints.nameless(schema));
-        if is_same {
-            self.value(at, Kind::TypeName);
-        } else {
-            self.report(at, Kind::Limit, old.map(Shown::of), new.map(Shown::of));
+    fn not(&mut self, at: Spot, old: Option<&Rc<Schema>>, new: Option<&Rc<Schema>>) {
+        let shown = |schema: Option<&Rc<Schema>>| schema.map(|schema| Shown::schema(schema));
+        let (Some(was), Some(is)) = (old, new) else {
+            match (old, new) {
+                (None, Some(_)) => self.report(at, Kind::LimitTightened, None, shown(new)),
+                (Some(_), None) => self.report(at, Kind::LimitLoosened, shown(old), None),
+                _ => {}
+            }
+            return;
+        };
+        if self.old.model.prints.of_schema(was) != self.new.model.prints.of_schema(is) {
+            return self.report(at, Kind::Limit, shown(old), shown(new));
         }
-    }
-
-    /// The schemas that the values of a cursor lead to.
-    pub(super) fn resolved(&self, at: &Cursor<'_>) -> [Option<Value>; 2] {
-        [
-            at.old.and_then(|old| self.old.resolved(old)),
-            at.new.and_then(|new| self.new.resolved(new)),
-        ]
+        if was != is {
+            return self.report(at, Kind::TypeName, shown(old), shown(new));
+        }
+        let [old_words, new_words] = [was, is].map(|schema| {
+            let mut all = Vec::new();
+            words(schema, &mut all);
+            all.iter().map(|(name, print)| format!("{name} {print}")).collect::<String>()
+        });
+        if old_words != new_words {
+            self.report_text(at, Kind::Text, Some(&old_words), Some(&new_words));
+        }
     }
 }
 
 /// The most steps that lead from a type or an operation to a schema. A document has 127 levels.
 const DEEPEST: usize = 300;
 
-/// The pointer that a schema consists of, if it is a reference.
-pub fn pointer(schema: &Value) -> Option<&str> {
-    schema.get("$ref")?.as_str()
-}
-
-/// The name of the type that a schema refers to.
-fn type_name(schema: &Value) -> Option<&str> {
-    pointer(schema).filter(|pointer| is_type(pointer))
-}
-
 /// The named types that a schema refers to, or is made of.
-fn types_of<'a>(model: &'a Model, schema: &'a Value) -> BTreeSet<&'a str> {
-    if let Some(name) = type_name(schema) {
-        return BTreeSet::from([name]);
+fn types_of(document: &Document, schema: &Schema) -> BTreeSet<Pointer> {
+    if let Some(name) = schema.type_name() {
+        return BTreeSet::from([name.clone()]);
     }
-    let schema = pointer(schema).and_then(|pointer| model.schemas.get(pointer)).unwrap_or(schema);
-    let mut names = strings(&schema[PARTS]);
-    names.remove("");
+    let schema = schema
+        .pointer()
+        .and_then(|pointer| document.model.schemas.get(pointer))
+        .map_or(schema, |schema| schema);
+    let mut names = schema.made.of.clone();
+    names.retain(|name| !name.as_str().is_empty());
     names
 }
 
-/// Whether a schema allows every value.
-fn is_any(schema: &Value) -> bool {
-    schema.as_object().is_some_and(is_unconstrained)
-}
-
-fn type_and_format(schema: &Value) -> Option<Shown> {
-    let kind = Shown::of(schema.get("type")?);
-    match text(&schema["format"]) {
-        "" => Some(kind),
-        format => Some(kind.and(&format!(" ({format})"))),
-    }
+fn type_and_format(schema: &Schema) -> Option<Shown> {
+    let kind = Shown::text(schema.kind.as_deref()?);
+    Some(match &schema.format {
+        Some(format) => kind.and(&format!(" ({format})")),
+        None => kind,
+    })
 }

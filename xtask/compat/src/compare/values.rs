@@ -1,27 +1,39 @@
 //! What changed about the values that a schema allows: types, formats, enumerations, limits.
 
 use std::cmp::Ordering::{Equal, Greater, Less};
-use std::collections::BTreeSet;
-
-use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Comparison;
-use super::cursor::Cursor;
+use super::spot::Spot;
 use crate::change::Shown;
-use crate::json::text;
+use crate::keyword::{Rule, keyword};
 use crate::kind::Kind;
-use crate::normalise::number::{is_multiple, order};
+use crate::model::{Code, Limit, Schema};
+use crate::read::{is_multiple, order};
+
+/// The limits of a schema, by keyword.
+type Limits = BTreeMap<&'static str, Limit>;
 
 impl Comparison<'_> {
     /// Compares two enumerations.
-    pub(super) fn values(&mut self, at: &Cursor<'_>) {
-        let (Some(Value::Array(old)), Some(Value::Array(new))) = (at.old, at.new) else {
-            let kind = if at.new.is_some() { Kind::ListAdded } else { Kind::ListRemoved };
-            return self.value(at, kind);
+    pub(super) fn values(
+        &mut self,
+        at: Spot,
+        old: Option<&BTreeSet<String>>,
+        new: Option<&BTreeSet<String>>,
+    ) {
+        let (Some(old), Some(new)) = (old, new) else {
+            let kind = if new.is_some() { Kind::ListAdded } else { Kind::ListRemoved };
+            let [old, new] = [old, new].map(|list| {
+                let list = Vec::from_iter(list?.iter().map(String::as_str));
+                Some(Shown::json(&format!("[{}]", list.join(","))))
+            });
+            if old.is_some() || new.is_some() {
+                self.report(at, kind, old, new);
+            }
+            return;
         };
-        let [old, new] =
-            [old, new].map(|list| list.iter().map(Value::to_string).collect::<BTreeSet<_>>());
-        let [gone, came] = [&old - &new, &new - &old]
+        let [gone, came] = [old - new, new - old]
             .map(|only| (!only.is_empty()).then(|| Vec::from_iter(only).join(", ")));
         let kind = match (&gone, &came) {
             (None, None) => return,
@@ -32,79 +44,100 @@ impl Comparison<'_> {
         self.report_text(at, kind, gone.as_deref(), came.as_deref());
     }
 
-    pub(super) fn bound(&mut self, at: &Cursor<'_>, name: &str) {
-        let number = |bound: &'_ Value| bound.get("exclusive").unwrap_or(bound).clone();
-        let kind = match (at.old, at.new) {
-            (Some(old), Some(new)) => match order(&number(old), &number(new)) {
-                Some(Less) if name.starts_with("max") => Kind::LimitLoosened,
-                Some(Greater) if name.starts_with("min") => Kind::LimitLoosened,
-                Some(Equal) if new.get("exclusive").is_none() => Kind::LimitLoosened,
-                None => Kind::Unknown,
-                _ => Kind::LimitTightened,
-            },
-            (None, _) => Kind::LimitTightened,
-            _ => Kind::LimitLoosened,
-        };
-        self.value(at, kind);
-    }
-
-    pub(super) fn multiple(&mut self, at: &Cursor<'_>) {
-        match (at.old, at.new) {
-            (Some(old), Some(new)) if is_multiple(new, old) => {
-                self.value(at, Kind::LimitTightened);
-            }
-            (Some(old), Some(new)) if is_multiple(old, new) => self.value(at, Kind::LimitLoosened),
-            _ => self.rule(at),
+    /// Compares the limits of numbers, lengths and counts.
+    pub(super) fn limits(&mut self, at: Spot, old: &Limits, new: &Limits) {
+        for name in old.keys().chain(new.keys()).copied().collect::<BTreeSet<_>>() {
+            let (was, is) = (old.get(name), new.get(name));
+            let kind = match (was, is) {
+                (was, is) if was == is => continue,
+                (None, _) => Kind::LimitTightened,
+                (_, None) => Kind::LimitLoosened,
+                (Some(was), Some(is)) => changed(name, was, is),
+            };
+            let at = self.below(at, name);
+            let [was, is] = [was, is].map(|limit| Some(Shown::json(&limit?.json().to_string())));
+            self.report(at, kind, was, is);
         }
     }
 
-    /// Compares a limit of which nobody can tell which of two values allows more.
-    pub(super) fn rule(&mut self, at: &Cursor<'_>) {
-        let kind = match (at.old, at.new) {
-            (None, _) => Kind::LimitTightened,
-            (_, None) => Kind::LimitLoosened,
-            _ => Kind::Limit,
-        };
-        self.value(at, kind);
-    }
-
-    /// Compares the values of an open list, each with whether the same request may succeed later.
-    pub(super) fn codes(&mut self, at: &Cursor<'_>) {
-        for (code, value) in at.members() {
-            let lists: Vec<_> = value.members().map(|(_, list)| list).collect();
-            if lists.iter().any(|list| list.new.is_none()) {
+    /// Compares the values of an open list, each with whether the same request may succeed later. A
+    /// change is at the value, in the list that has it.
+    pub(super) fn codes(
+        &mut self,
+        at: Spot,
+        old: &BTreeMap<String, Code>,
+        new: &BTreeMap<String, Code>,
+    ) {
+        let none = Code::default();
+        for code in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
+            let [was, is] = [old, new].map(|all| all.get(code).unwrap_or(&none));
+            let Code { listed, row } = was;
+            let row_of = |code: &Code| code.row.as_ref().map(|(place, _)| *place);
+            let list_changed = listed.is_some() != is.listed.is_some();
+            let [was_place, is_place] = match list_changed {
+                true => [was.listed, is.listed],
+                false => [row_of(was), row_of(is)],
+            };
+            let at = at.at(was_place, is_place);
+            if listed.is_some() && is.listed.is_none() || row.is_some() && is.row.is_none() {
                 self.report_text(at, Kind::CodeRemoved, Some(code), None);
-            } else if lists.iter().any(|list| list.old.is_none()) {
+            } else if list_changed || row.is_none() && is.row.is_some() {
                 self.report_text(at, Kind::CodeAdded, None, Some(code));
-            } else if value.old != value.new {
-                let was_retryable = value.old.is_some_and(|old| old["retryable"] == true);
+            } else if was != is {
+                let retryable = |code: &Code| {
+                    let (_, retryable) = code.row.as_ref()?;
+                    retryable.as_ref().map(ToString::to_string)
+                };
+                let was_retryable = retryable(was).as_deref() == Some("true");
                 let kind = if was_retryable { Kind::NoLongerRetryable } else { Kind::Retryable };
-                let [old, new] = value.values().map(|value| {
-                    let retryable = &value?["retryable"];
-                    Some(Shown::text(&format!("{code}, retryable: {retryable}")))
+                let [old, new] = [was, is].map(|one| {
+                    let retryable = retryable(one).unwrap_or_else(|| "null".to_owned());
+                    format!("{code}, retryable: {retryable}")
                 });
-                self.report(at, kind, old, new);
+                self.report_text(at, kind, Some(&old), Some(&new));
             }
         }
     }
 }
 
+/// How a limit changed.
+fn changed(name: &str, was: &Limit, is: &Limit) -> Kind {
+    let number = |limit: &Limit| match limit {
+        Limit::Number(number) | Limit::Exclusive(number) => Some(number.clone()),
+        Limit::Other(_) => None,
+    };
+    let rule = keyword(name).map_or(Rule::Opaque, |keyword| keyword.rule);
+    let (Some(old), Some(new)) = (number(was), number(is)) else { return Kind::Limit };
+    let is_exclusive = matches!(is, Limit::Exclusive(_));
+    match (rule, order(&old, &new)) {
+        (Rule::Multiple, _) if is_multiple(&new, &old) => Kind::LimitTightened,
+        (Rule::Multiple, _) if is_multiple(&old, &new) => Kind::LimitLoosened,
+        (Rule::Most, Some(Less)) | (Rule::Least, Some(Greater)) => Kind::LimitLoosened,
+        (Rule::Most, Some(Greater)) | (Rule::Least, Some(Less)) => Kind::LimitTightened,
+        (Rule::Most | Rule::Least, Some(Equal)) if is_exclusive => Kind::LimitTightened,
+        (Rule::Most | Rule::Least, Some(Equal)) => Kind::LimitLoosened,
+        (
+            Rule::Field | Rule::Most | Rule::Least | Rule::Multiple | Rule::Opaque | Rule::Words,
+            _,
+        ) => Kind::Limit,
+    }
+}
+
 /// What changed about the type and the format; none if both are the same.
-pub fn types(old: &Value, new: &Value) -> Option<Kind> {
-    let [old_type, new_type] = [old, new].map(|schema| schema.get("type"));
-    if old_type != new_type {
-        return Some(match (old_type.map(text), new_type.map(text)) {
+pub fn types(old: &Schema, new: &Schema) -> Option<Kind> {
+    if old.kind != new.kind {
+        return Some(match (old.kind.as_deref(), new.kind.as_deref()) {
             (None, _) | (Some("number"), Some("integer")) => Kind::TypeNarrowed,
             (_, None) | (Some("integer"), Some("number")) => Kind::TypeWidened,
             _ => Kind::Type,
         });
     }
-    match (old.get("format"), new.get("format")) {
+    match (old.format.as_deref(), new.format.as_deref()) {
         (old, new) if old == new => None,
         (None, _) => Some(Kind::TypeNarrowed),
         (_, None) => Some(Kind::TypeWidened),
-        (Some(old), Some(new)) if includes(text(new), text(old)) => Some(Kind::TypeWidened),
-        (Some(old), Some(new)) if includes(text(old), text(new)) => Some(Kind::TypeNarrowed),
+        (Some(old), Some(new)) if includes(new, old) => Some(Kind::TypeWidened),
+        (Some(old), Some(new)) if includes(old, new) => Some(Kind::TypeNarrowed),
         _ => Some(Kind::Format),
     }
 }

@@ -45,7 +45,7 @@ fn edited(edits: &[&str], flags: &[&str]) -> (String, i32) {
     compared(&document().to_string(), &new.to_string(), flags)
 }
 
-/// The lines of the output before the offered entry for the file of accepted changes.
+/// The lines of the output without the advice about accepted changes.
 fn lines(output: &str) -> Vec<&str> {
     output.lines().take_while(|line| !line.starts_with("to accept")).collect()
 }
@@ -364,56 +364,150 @@ fn names_and_values_of_documents_are_escaped() {
 }
 
 #[test]
-fn accepted_changes_do_not_count() {
-    let edit = "remove Book/properties/tag";
-    let entry = |place: &str, reason: &str| {
-        let change = "removed: string";
-        format!("[[change]]\nplace = {place:?}\nchange = {change:?}\n{reason}\ndate = 2026-11-23\n")
-    };
-    let place = "#/components/schemas/Book/properties/tag";
-    let both = [entry(place, "reason = 'why'"), entry("#/a", "reason = 'why'")].concat();
+fn accepted_lines_of_the_output_do_not_count() {
+    let hostile = "a\n\u{202e}##[x]\\\"😀) # y";
+    let mut old = document();
+    old["components"]["schemas"]["Book"]["properties"][hostile] = json!({ "type": "string" });
     let mut new = document();
-    apply(edit, &mut new);
-    let files = |accepted: &str| {
-        let texts = [document().to_string(), new.to_string()];
-        folder(&[("old", &texts[0]), ("new", &texts[1]), ("accepted.toml", accepted)])
+    apply("remove Book/properties/tag", &mut new);
+    apply(r##"set NewBook/properties/name/pattern "^a) # $""##, &mut new);
+    let texts = [old.to_string(), new.to_string()];
+    let arguments = ["old", "new", "--accepted", "accepted"];
+    let run = |accepted: &str| {
+        let files = [("old", &texts[0][..]), ("new", &texts[1]), ("accepted", accepted)];
+        run(folder(&files).path(), &arguments)
     };
-    let arguments = ["old", "new", "--accepted", "accepted.toml"];
-    let (output, status) = run(files(&both).path(), &arguments);
-    let line =
-        "accepted       GET /books +1  Book.tag  removed: string  (breaks source; 2026-11-23: why)";
-    assert!(output.contains(line), "{output}");
-    assert!(output.contains("\nnote: an accepted change was not found: #/a  removed"), "{output}");
+    let (output, status) = run("");
+    let breaks: Vec<&str> = output.lines().filter(|line| line.starts_with("breaks ")).collect();
+    assert!(breaks.len() == 3 && status == 1, "{output}");
+    let advice = "to accept a change, add its line to a file, with a reason behind ` # `\n";
+    assert!(output.ends_with(advice), "{output}");
+
+    let all: String = breaks.iter().map(|line| format!("{line}  # why\n")).collect();
+    let (output, status) = run(&format!("# Decided in May\n\n{all}"));
+    assert!(output.contains(": nothing changed except what is accepted\n"), "{output}");
+    assert!(!output.contains("note: ") && status == 0, "{output}");
+    let line = "\naccepted: breaks source  GET /books +1  Book.tag  removed: string  ";
+    assert!(output.contains(line) && output.contains("(optional-removed) # why\n"), "{output}");
+
+    let stale = all.replace("removed: string", "removed: number");
+    let (output, status) = run(&stale);
     assert!(
-        output.ends_with("nothing changed except what is accepted\n") && status == 0,
+        output.contains("\nnote: line 2 of accepted accepts no change: remove it\n"),
         "{output}"
     );
-    for (entry, says) in [
-        (entry(place, ""), "accepted.toml, line 1: missing field `reason`"),
-        (
-            entry(place, "reason = ' '"),
-            "accepted.toml: #/components/schemas/Book/properties/tag is ",
-        ),
-    ] {
-        let (output, status) = run(files(&entry).path(), &arguments);
+    assert_eq!(status, 1);
+    for reason in ["", " #", " # "] {
+        let (output, status) = run(&format!("{}{reason}\n", breaks[2]));
+        let says = "accepted, line 1: a change is accepted without a reason: write it behind ` # `";
         assert!(output.contains(says) && output.lines().count() == 1 && status == 2, "{output}");
     }
-    // The offered entry accepts the change once it has a reason.
-    for name in ["tag", "a\n\u{202e}##[x]\\\"😀"] {
-        let old = {
-            let mut old = document();
-            old["components"]["schemas"]["Book"]["properties"][name] = json!({ "type": "string" });
-            old.to_string()
-        };
-        let (output, _) = compared(&old, &new.to_string(), &[]);
-        let (_, offer) = output.split_once("to accepted-changes.toml:\n").expect("an offer");
-        let offer = offer.replace("reason = \"\"", "reason = \"why\"");
-        let folder = folder(&[("old", &old), ("new", &new.to_string()), ("accepted.toml", &offer)]);
-        let (output, _) = run(folder.path(), &arguments);
-        assert!(output.contains("\naccepted  ") && !output.contains("\nnote: "), "{offer}{output}");
+    let (output, status) = edited(&[], &["--accepted", "nowhere"]);
+    assert!(output.contains("cannot read nowhere") && status == 2, "{output}");
+}
+
+#[test]
+fn change_needs_the_version_of_its_class() {
+    for (edits, least, enough, too_small) in [
+        (&["remove NewBook/properties/light"][..], "2.0.0", "2.0.0 2.0.0-rc.1 2.1.3", "1.3.0"),
+        (&["remove post/operationId"], "2.0.0", "2.0.0 2.0.0-rc.1", "1.2.3 1.9.9-rc.1"),
+        (&["set /x-a 1"], "1.3.0", "1.3.0 1.3.0-rc.1 2.0.0", "1.2.3 1.2.4 1.2.9-rc.1"),
+        (&["remove post/summary"], "1.2.3", "1.2.3 1.2.4 1.2.4-rc.1", "1.2.2 1.2.3-rc.1"),
+        (&[], "1.2.3", "1.2.3 1.2.3+7 1.2.4 2.0.0", "1.2.2 1.1.9 0.9.0"),
+        // The most severe class decides.
+        (&["set /x-a 1", "remove post/operationId"], "2.0.0", "2.0.0", "1.3.0"),
+    ] {
+        for (versions, expected) in [(enough, 0), (too_small, 1)] {
+            for version in versions.split(' ') {
+                let (output, status) = versioned("1.2.3+5", version, edits);
+                assert_eq!(status, expected, "{edits:?} as {version}: {output}");
+                let needed = format!(": info.version must be {least} or larger\n");
+                assert_eq!(output.contains(&needed), expected == 1, "{output}");
+            }
+        }
     }
-    let (output, status) = edited(&[edit], &["--accepted", "nowhere.toml"]);
-    assert!(output.contains("cannot read nowhere.toml") && status == 2, "{output}");
+}
+
+/// A pre-release promises nothing (Semantic Versioning 2.0.0, section 9), and precedes its release
+/// (section 11).
+#[test]
+fn change_after_a_pre_release_may_keep_the_version() {
+    for edit in ["remove post", "set /x-a 1"] {
+        for (version, expected) in
+            [("1.1.0-rc.1", 0), ("1.1.0-rc.2", 0), ("1.1.0", 0), ("1.0.9", 1)]
+        {
+            let (output, status) = versioned("1.1.0-rc.1", version, &[edit]);
+            assert_eq!(status, expected, "{edit} as {version}: {output}");
+        }
+    }
+}
+
+fn versioned(old: &str, new: &str, edits: &[&str]) -> (String, i32) {
+    let mut documents = [document(), document()];
+    documents[0]["info"]["version"] = json!(old);
+    edits.iter().for_each(|edit| apply(edit, &mut documents[1]));
+    documents[1]["info"]["version"] = json!(new);
+    compared(&documents[0].to_string(), &documents[1].to_string(), &["--semver"])
+}
+
+#[test]
+fn version_that_is_not_semantic_is_exit_code_2() {
+    let (output, status) = versioned("1.0.0", "20240502.0", &[]);
+    let says = "openapi-compat: info.version 20240502.0 of new is not a semantic version";
+    assert!(output.starts_with(says) && status == 2, "{output}");
+}
+
+#[test]
+fn new_version_alone_is_reported() {
+    let mut new = document();
+    new["info"]["version"] = json!("2.0.0");
+    let (output, status) = compared(&document().to_string(), &new.to_string(), &[]);
+    let says = "2.0.0 of new, since 20240502.0 of old: nothing changed except the version\n";
+    assert_eq!((&output[..], status), (says, 0));
+}
+
+#[test]
+fn change_of_an_error_code_is_at_its_row() {
+    let edit = "set Error/properties/error/x-error-codes/2/retryable false";
+    let (output, _) = edited(&[edit], &["--format", "json"]);
+    let report: Value = serde_json::from_str(&output).expect("it prints JSON");
+    let place = "#/components/schemas/Error/properties/error/x-error-codes/2";
+    assert_eq!(report["changes"][0]["place"], place);
+}
+
+/// The document on stdin is no file that GitHub could show.
+#[test]
+fn annotation_about_stdin_names_no_file() {
+    let mut new = document();
+    apply("remove post", &mut new);
+    let folder = folder(&[("old", &document().to_string()), ("new", &new.to_string())]);
+    let program = env!("CARGO_BIN_EXE_openapi-compat");
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("{program} - new --format github < old")]);
+    let output = command.current_dir(folder.path()).output().expect("a shell");
+    let output = String::from_utf8(output.stdout).expect("the output is UTF-8");
+    assert!(output.contains("\n::error::breaks wire "), "{output}");
+}
+
+#[test]
+fn summary_of_a_job_contains_the_report() {
+    let members = |count: usize| {
+        let mut document = document();
+        for at in 0..count {
+            document["components"]["schemas"]["Book"]["properties"][format!("m{at}")] = json!({});
+        }
+        document.to_string()
+    };
+    for (count, note) in [(1, ""), (6000, "see the log of the step for the rest.\n")] {
+        let folder = folder(&[("old", &members(0)), ("new", &members(count))]);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_openapi-compat"));
+        command.args(["old", "new", "--format", "github"]).current_dir(folder.path());
+        let output = command.env("GITHUB_STEP_SUMMARY", "summary").output();
+        let output = String::from_utf8(output.expect("the program starts").stdout).expect("UTF-8");
+        let summary = fs::read_to_string(folder.path().join("summary")).expect("a summary");
+        assert!(summary.starts_with(&format!("```text\n{}", &output[..100])), "{summary}");
+        assert!(summary.ends_with(note) && summary.len() < 1 << 20, "{}", summary.len());
+    }
 }
 
 #[test]

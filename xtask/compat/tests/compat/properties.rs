@@ -158,8 +158,8 @@ fn order_changes_nothing_and_type_names_break_no_wire() {
         prop_assert!(report(&old).changes.is_empty(), "{}", report(&old));
         prop_assert!(report(&reversed(&old)).changes.is_empty(), "{}", report(&reversed(&old)));
         // A leading comment makes the program read JSON as YAML.
-        let yaml = Document::parse("yaml", &format!("# YAML\n{old}")).expect("a document");
-        let json = Document::parse("json", &old.to_string()).expect("a document");
+        let yaml = Document::parse("yaml", format!("# YAML\n{old}")).expect("a document");
+        let json = Document::parse("json", old.to_string()).expect("a document");
         let as_yaml = compare(json, yaml);
         prop_assert!(as_yaml.changes.is_empty(), "{as_yaml}");
         let new_names = report(&renamed(&old));
@@ -167,15 +167,15 @@ fn order_changes_nothing_and_type_names_break_no_wire() {
 
         // The edited document may be invalid, and then it is refused.
         let new = edited(&old, &edits);
-        let Ok(new_document) = Document::parse("new", &new.to_string()) else { return Ok(()) };
-        let same = Document::parse("new", &reversed(&new).to_string());
-        let old_document = || Document::parse("old", &old.to_string()).expect("a document");
+        let Ok(new_document) = Document::parse("new", new.to_string()) else { return Ok(()) };
+        let same = Document::parse("new", reversed(&new).to_string());
+        let old_document = || Document::parse("old", old.to_string()).expect("a document");
         let forth = compare(old_document(), new_document);
         if let Ok(same) = same {
             let reversed = compare(old_document(), same);
             prop_assert_eq!(forth.class(), reversed.class(), "{}\n{}", forth, reversed);
         }
-        let new_document = || Document::parse("new", &new.to_string()).expect("a document");
+        let new_document = || Document::parse("new", new.to_string()).expect("a document");
         prop_assert!(compare(new_document(), new_document()).changes.is_empty());
         let back = compare(new_document(), old_document());
         for change in forth.changes.iter().chain(&back.changes) {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::tree::Json;
+
 /// Writes a media type in lower case, without spaces and quotes, with sorted parameters. JSON has
 /// no charset (RFC 8259, section 11).
 pub fn media_type(name: &str) -> String {
@@ -16,11 +18,23 @@ fn is_json(kind: &str) -> bool {
     kind == "application/json" || kind.ends_with("+json")
 }
 
-/// Whether values of a media type may be XML.
-pub fn is_xml(name: &str) -> bool {
-    let kind = name.split(';').next().unwrap_or_default();
-    ["*/*", "application/*", "text/*", "application/xml", "text/xml"].contains(&kind)
-        || kind.ends_with("+xml")
+/// Whether a document names a media type of XML anywhere. A range does not name one.
+pub fn has_xml(json: Json<'_>) -> bool {
+    let is_xml = |name: &str| {
+        let kind = media_type(name);
+        let kind = kind.split(';').next().unwrap_or_default();
+        kind.ends_with("/xml") || kind.ends_with("+xml")
+    };
+    let names_xml = |content: Json<'_>| content.entries().any(|(name, _)| is_xml(name));
+    json.get("content").is_some_and(names_xml)
+        || json.entries().any(|(_, member)| has_xml(member))
+        || json.items().any(has_xml)
+}
+
+/// Whether `encoding` applies to a media type (Media Type Object).
+pub fn is_form(media_type: &str) -> bool {
+    media_type.starts_with("multipart/")
+        || media_type.starts_with("application/x-www-form-urlencoded")
 }
 
 /// Whether a range includes a media type, or all of another range.

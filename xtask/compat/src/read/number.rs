@@ -1,0 +1,35 @@
+//! Compares numbers of JSON: integers exactly, also beyond 2^53.
+
+use std::cmp::Ordering;
+
+use serde_json::Number;
+
+/// Which of two numbers is larger.
+pub fn order(one: &Number, other: &Number) -> Option<Ordering> {
+    match (whole(one), whole(other)) {
+        (Some(one), Some(other)) => Some(one.cmp(&other)),
+        _ => one.as_f64()?.partial_cmp(&other.as_f64()?),
+    }
+}
+
+/// Whether each multiple of `one` is a multiple of `other`.
+pub fn is_multiple(one: &Number, other: &Number) -> bool {
+    if let (Some(one), Some(other)) = (whole(one), whole(other)) {
+        return other != 0 && one % other == 0;
+    }
+    let [one, other] = [one, other].map(|number| number.as_f64().unwrap_or_default());
+    let ratio = one / other;
+    // For example, 0.3 / 0.1 is 2.9999999999999996.
+    ratio.is_finite() && (ratio - ratio.round()).abs() < 1e-9
+}
+
+/// The next larger or smaller integer.
+pub fn next(number: &Number, step: i128) -> Option<Number> {
+    let next = whole(number)? + step;
+    u64::try_from(next).map(Number::from).or_else(|_| i64::try_from(next).map(Number::from)).ok()
+}
+
+/// A number without a fraction.
+fn whole(number: &Number) -> Option<i128> {
+    number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from))
+}
