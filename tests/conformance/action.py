@@ -50,17 +50,15 @@ for name, members in {"one.json": ["a"], "two.json": ["a", "b"], "many.json": ["
     (here / name).write_text(json.dumps(document(members)))
 (here / "no-document.json").write_text("{}")
 (here / "rust-toolchain.toml").write_text('[toolchain]\nchannel = "1.0.0"\n')
-place = "#/paths/~1pots/get/responses/200/content/application~1json/schema/properties/b"
-entry = {"place": place, "change": "removed: string", "reason": "a"}
-entry = "".join(f"{name} = {json.dumps(value)}\n" for name, value in entry.items())
-(here / "accepted.toml").write_text(f"[[change]]\n{entry}date = 2026-11-23\n")
+line = "breaks source  GET /pots  200.b  removed: string  (optional-removed)"
+(here / "accepted.txt").write_text(f"{line}  # Nobody reads it.\n")
 
 expect(0, "nothing changed", pinned="one.json", published="one.json")
 expect(0, "additive       GET /pots  200.b  added", pinned="one.json", published=(here / "two.json").as_uri())
 report = expect(1, "breaks source  GET /pots  200.b  removed", pinned="two.json", published="one.json")
 assert "\n::error file=two.json,line=1::breaks source" in report, report
 assert summary.read_text() == f"```text\n{report.split('::error')[0]}```\n", summary.read_text()
-expect(0, "nothing changed except what is accepted", pinned="two.json", published="one.json", accepted="accepted.toml")
+expect(0, "nothing changed except what is accepted", pinned="two.json", published="one.json", accepted="accepted.txt")
 expect(0, "no change breaks a client", pinned="one.json", published="many.json", fail_on="wire")
 assert summary.read_text().endswith("see the log of the step for the rest.\n")
 expect(2, "::error::the document of no-document.json", pinned="no-document.json", published="one.json")

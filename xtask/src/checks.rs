@@ -78,6 +78,7 @@ pub fn ci() -> Result<()> {
     }
     // `test` does not build the servers of the benchmark.
     lint(&sh, &["--workspace", "--all-features", "--bins"])?;
+    gate()?;
     let documentation = cmd!(sh, "cargo doc --no-deps --quiet {ALL...}");
     step("documentation", documentation.env("RUSTDOCFLAGS", "-Dwarnings"))?;
     let xtask = this_program()?;
@@ -90,6 +91,15 @@ pub fn ci() -> Result<()> {
         println!("Citus was not tested: PostgreSQL lacks the extension (docs.citusdata.com)");
     }
     Ok(())
+}
+
+/// Lints and tests the gate, which is a workspace of its own.
+fn gate() -> Result<()> {
+    let sh = shell()?;
+    sh.change_dir("xtask/compat");
+    let lints = cmd!(sh, "cargo clippy --quiet --locked --all-targets -- --deny warnings");
+    step("lints of the gate", lints)?;
+    step("tests of the gate", cmd!(sh, "cargo test --quiet --locked"))
 }
 
 /// Runs the tests of crashes, faults, floods, copies and both engines at full length, one after the

@@ -38,8 +38,8 @@ enum Chore {
     Soak,
     /// Put faults into a copy, one at a time, and print which test finds each of them
     Faults(faults::Faults),
-    /// Check the document and the service with third-party tools: linters, oasdiff, Schemathesis,
-    /// clients of other generators
+    /// Check the document and the service with third-party tools: linters, Schemathesis, clients of
+    /// other generators
     Conformance(conformance::Parts),
     /// Build the Debian package of a release in `target/dist/debian`, and test it
     Release(release::Build),

@@ -182,7 +182,9 @@ fn brief(schema: &Schema) -> String {
         let cases: Vec<String> = cases.list.iter().map(|case| brief(&case.schema)).collect();
         return format!("one of {}", cases.join(", "));
     }
-    let list = |values: &BTreeSet<String>| Vec::from_iter(values.iter().cloned()).join(", ");
+    let list = |values: &BTreeSet<String>| {
+        values.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+    };
     match (schema.kind.as_deref(), &schema.items, &schema.values, &schema.format) {
         (None, ..) => schema.json().to_string(),
         (Some("object"), ..) if !schema.members.is_empty() => {

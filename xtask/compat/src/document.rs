@@ -12,7 +12,7 @@ use serde_saphyr::options::{DuplicateKeyPolicy, Options};
 
 use crate::model::Model;
 use crate::read;
-use crate::tree::{Json, Tree, Value};
+use crate::tree::{Json, Tree, Value, steps};
 
 /// A document and its origin.
 #[derive(Serialize)]
@@ -21,8 +21,9 @@ pub struct Document {
     pub name: String,
     /// Its `info.version` as it is written.
     pub version: String,
+    /// Its text.
     #[serde(skip)]
-    text: String,
+    pub text: String,
     #[serde(skip)]
     pub(crate) tree: Tree,
     #[serde(skip)]
@@ -68,11 +69,12 @@ impl Document {
     }
 
     /// The line on which the value of a JSON pointer begins, counted from 1.
-    pub(crate) fn line(&self, steps: &[String]) -> Option<u64> {
+    pub(crate) fn line(&self, pointer: &str) -> Option<u64> {
+        let steps: Vec<String> = steps(pointer).collect();
         // JSON is YAML as well.
         let found =
             serde_saphyr::with_deserializer_from_str_with_options(&self.text, yaml(), |read| {
-                Line(steps).deserialize(read)
+                Line(&steps).deserialize(read)
             });
         found.ok().flatten()
     }

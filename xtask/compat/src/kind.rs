@@ -66,7 +66,7 @@ rules! {
     Pagination Source Source "progenitor generates a stream of pages for such an operation"
     Websocket Wire Wire "a websocket starts with a handshake, and a plain request does not"
     Callback Wire Wire
-        "the service calls what the client offers, and the check only compares it as a whole: read it"
+        "the service calls what the client offers: the check compares it as a whole, so read it"
     Link Additive Additive "a link is a hint"
     SecurityLoosened Additive Additive "every request that was let in still is"
     SecurityTightened Wire Wire "a request that was let in may be refused"
@@ -85,7 +85,8 @@ rules! {
     Optional Additive Wire "a client may leave it out now; a response may lack it"
     Encoding Wire Wire
         "the sender may encode it differently from what the receiver expects: read the change"
-    Xml Wire Wire "the XML of the value changes, and the check only compares it as a whole: read it"
+    EncodingAdded Additive Additive "a client may encode it in another way as well"
+    Xml Wire Wire "the XML of the value changes: the check compares it as a whole, so read it"
 
     // Responses and media types.
     AnswerAdded Source Source

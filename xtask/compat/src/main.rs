@@ -12,7 +12,7 @@ use openapi_compat::output::{Level, for_github};
 use openapi_compat::{Args, Document, Format, compare, printable};
 
 /// The size limit of a document, in bytes. The largest known documents have about 12 MB.
-const LARGEST: u64 = 64 << 20;
+const LARGEST: u64 = 32 << 20;
 
 fn main() -> ExitCode {
     let args = Args::parse();

@@ -16,7 +16,6 @@ use strum::Display;
 use crate::change::Change;
 use crate::place::words;
 use crate::text::{cut, printable};
-use crate::tree::steps;
 use crate::{Class, Document, Format, Report};
 
 /// The number of annotations that GitHub shows for a step.
@@ -196,8 +195,8 @@ impl Report {
         };
         let line_number = |change: &Change| match annotated {
             None => None,
-            Some((_, Side::Old)) => self.old.line(&Vec::from_iter(steps(&change.in_both.old))),
-            Some((_, Side::New)) => self.new.line(&Vec::from_iter(steps(&change.in_both.new))),
+            Some((_, Side::Old)) => self.old.line(&change.in_both.old),
+            Some((_, Side::New)) => self.new.line(&change.in_both.new),
         };
         let mut breaking = self.grouped();
         breaking.retain(|change| change.class >= Class::Source && change.accepted.is_none());

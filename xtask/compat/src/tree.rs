@@ -146,7 +146,7 @@ impl Tree {
     }
 }
 
-/// A document of at most 64 MiB has fewer than 2^32 values.
+/// A document of at most 32 MiB has fewer than 2^32 values.
 fn count(length: usize) -> u32 {
     u32::try_from(length).expect("the size of a document is limited")
 }
@@ -196,9 +196,7 @@ impl<'t> Json<'t> {
         let name = self.tree.nodes[self.node as usize].name;
         match self.parent().value() {
             Value::List(..) => name.to_string(),
-            _ => {
-                self.tree.names.get(name as usize).map(|name| name.to_string()).unwrap_or_default()
-            }
+            _ => self.tree.names.get(name as usize).map(ToString::to_string).unwrap_or_default(),
         }
     }
 

@@ -32,7 +32,7 @@ pub fn base(root: &Path, present: &Document) -> Result<Option<Document>> {
     for tag in releases(root)? {
         // Compared with itself, the commit of a release would always pass.
         match at(root, &tag, &format!("the release {tag}"))? {
-            Some(older) if is_equal(&older, present) && is_head(root, &tag)? => {}
+            Some(older) if older.equals(present) && is_head(root, &tag)? => {}
             Some(older) => return Ok(Some(older)),
             // The release is older than the first document.
             None => {}
@@ -49,7 +49,7 @@ pub fn base(root: &Path, present: &Document) -> Result<Option<Document>> {
         git(root, &["rev-list", "--first-parent", "--ignore-missing", start, "--", DOCUMENT])?;
     for commit in listed.iter().flat_map(|commits| commits.lines()) {
         match at(root, commit, "the last commit with a different document")? {
-            Some(older) if !is_equal(&older, present) => return Ok(Some(older)),
+            Some(older) if !older.equals(present) => return Ok(Some(older)),
             _ => {}
         }
     }
@@ -71,7 +71,7 @@ fn releases(root: &Path) -> Result<Vec<String>> {
 pub fn named(root: &Path, against: &str) -> Result<Document> {
     if Path::new(against).is_file() {
         let text = fs::read_to_string(against).with_context(|| format!("cannot read {against}"))?;
-        return Document::parse(&format!("the file {against}"), &text);
+        return Document::parse(&format!("the file {against}"), text);
     }
     let older = if against.is_empty() { None } else { at(root, against, against)? };
     older.with_context(|| {
@@ -85,16 +85,11 @@ fn at(root: &Path, revision: &str, name: &str) -> Result<Option<Document>> {
     let commit = object(root, &format!("{revision}^{{commit}}"))?.unwrap_or_default();
     let text = git(root, &["cat-file", "blob", &blob])?.unwrap_or_default();
     let short = commit.get(..7).unwrap_or_default();
-    Document::parse(&format!("{name} ({short})"), &text).map(Some)
+    Document::parse(&format!("{name} ({short})"), text).map(Some)
 }
 
 fn is_head(root: &Path, tag: &str) -> Result<bool> {
     Ok(object(root, &format!("{tag}^{{commit}}"))? == object(root, "HEAD")?)
-}
-
-/// Returns whether the documents are the same, apart from their format.
-fn is_equal(a: &Document, b: &Document) -> bool {
-    a.json == b.json
 }
 
 /// Returns the hash of the object with this name.

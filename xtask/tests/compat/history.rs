@@ -59,56 +59,37 @@ fn merge_commit_of_a_pull_request_is_compared_with_main() {
 #[test]
 fn breaking_commit_on_main_fails_unless_it_is_accepted() {
     let repository = Repository::with(&["old"]);
-    let broken = mutated(&[r#"set /info/description "old""#, BREAK]);
+    let broken = mutated(&[("/info/description", Some("\"old\"")), BREAK]);
     repository.commit(DOCUMENT, &broken.to_string());
     repository.commit("README.md", "words");
     repository.push("main");
 
     let hash = repository.hash("HEAD~2");
-    let place = "#/components/schemas/NewPlant/properties/tag";
     let first = format!(
-        "{DOCUMENT} 1.0.0, since 1.0.0 of the last commit with a different document ({hash}): "
+        "1.0.0 of {DOCUMENT}, since 1.0.0 of the last commit with a different document ({hash}): "
     );
-    let what = "removed: string";
-    let line = format!("POST /plants  NewPlant.tag  {what}");
+    let line = "breaks wire    POST /plants  NewPlant.tag  removed: string  (optional-removed)";
     let reason = "  optional-removed: a client may send it\n";
-    let need = "breaks wire; needs 2.0.0 or larger";
-    let (printed, exit_code) = repository.compat(&[]);
-    let (printed, date) = printed.split_once("date = ").expect("an entry is offered");
-    let offered = format!(
-        "{first}{need}\nbreaks wire    {line}  (optional-removed)\n{reason}{need}\n\
-         to accept the first one, add this with a reason to accepted-changes.toml:\n\
-         [[change]]\nplace = {place:?}\nchange = {what:?}\nreason = \"\"\n"
-    );
-    assert_eq!((printed, exit_code), (&offered[..], Some(1)));
-    let (_, failed) = date.split_once('\n').expect("the error is the last line");
-    let error = "xtask: info.version is 1.0.0, was 1.0.0, and must be 2.0.0 or larger: set \
-                 `info.version` in server/src/lib.rs, then run `cargo xtask generate`\n";
-    assert_eq!(failed, error);
+    let need = "the changes break running clients: info.version must be 2.0.0 or larger";
+    let advice = "to accept a change, add its line to a file, with a reason behind ` # `";
+    let error = "xtask: set `info.version` in server/src/lib.rs, then run `cargo xtask generate`; \
+                 or accept the changes in openapi/accepted-changes.txt";
+    let failed = format!("{first}{need}\n{line}\n{reason}{need}\n{advice}\n{error}\n");
+    assert_eq!(repository.compat(&[]), (failed, Some(1)));
+    let summary = repository.root.join("summary");
+    let summary = summary.to_str().expect("a path that is text");
+    let (printed, exit_code) = repository.compat(&[("GITHUB_STEP_SUMMARY", summary)]);
+    assert!(printed.contains(&format!("\n::error file={DOCUMENT},line=1::{line}\n")), "{printed}");
+    assert_eq!(exit_code, Some(1));
 
-    let entry = |place: &str, reason: &str| {
-        format!("[[change]]\nplace = {place:?}\nchange = {what:?}\n{reason}\ndate = 2026-11-23\n")
-    };
-    let accepted = [entry(place, "reason = \"why\""), entry("#/a", "reason = \"why\"")].concat();
-    repository.write("openapi/accepted-changes.toml", &accepted);
-    let passed = format!(
-        "{first}nothing else changed\n\
-         accepted       {line}  (breaks wire; 2026-11-23: why)\n\
-         note: an accepted change was not found: #/a  {what}\n{reason}\
-         nothing else changed\n"
-    );
+    repository.write("openapi/accepted-changes.txt", &format!("{line}  # why\n"));
+    let passed = "nothing changed except what is accepted: info.version is large enough";
+    let passed = format!("{first}{passed}\naccepted: {line} # why\n{reason}{passed}\n");
     assert_eq!(repository.compat(&[]), (passed, Some(0)));
-
-    for (reason, message) in [("", "missing field `reason`"), ("reason = ' '", "without a reason")]
-    {
-        repository.write("openapi/accepted-changes.toml", &entry(place, reason));
-        let (printed, exit_code) = repository.compat(&[]);
-        assert!(
-            printed.contains(message) && printed.contains("accepted-changes.toml"),
-            "{printed}"
-        );
-        assert_eq!(exit_code, Some(1));
-    }
+    repository.write("openapi/accepted-changes.txt", line);
+    let (printed, exit_code) = repository.compat(&[]);
+    assert!(printed.contains("accepted-changes.txt, line 1: "), "{printed}");
+    assert_eq!(exit_code, Some(1));
 }
 
 /// A commit that only reformats or removes the document does not hide the change before it.
@@ -178,10 +159,14 @@ fn against_names_a_revision_or_a_file() {
     let repository = Repository::with(&["old", "new"]);
     let name = format!("HEAD~1 ({})", repository.hash("HEAD~1"));
     let (printed, exit_code) = repository.compat_with(&["--against", "HEAD~1"], &[]);
-    assert!(printed.contains(&format!("since 1.0.0 of {name}: words only; ")), "{printed}");
+    assert!(
+        printed.contains(&format!("since 1.0.0 of {name}: no change breaks a client: ")),
+        "{printed}"
+    );
     assert_eq!(exit_code, Some(0));
     let (printed, exit_code) = repository.compat_with(&["--against", DOCUMENT], &[]);
-    assert!(printed.ends_with(&format!("of the file {DOCUMENT}: nothing changed\n")));
+    let same = format!("of the file {DOCUMENT}: nothing changed: info.version is large enough\n");
+    assert!(printed.ends_with(&same), "{printed}");
     assert_eq!(exit_code, Some(0));
     for name in ["", "elsewhere", "--all"] {
         let against = format!("--against={name}");

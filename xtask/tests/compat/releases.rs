@@ -3,15 +3,15 @@
 use xtask::checkout::DOCUMENT;
 
 use crate::repository::{Repository, described};
-use crate::{ADD, BREAK, mutated};
+use crate::{ADD, BREAK, Edit, mutated};
 
 /// Returns the document with this version and these edits, as text.
-fn versioned(version: &str, edits: &[&str]) -> String {
-    let version = format!("set /info/version {version:?}");
-    mutated(&[edits, &[&version]].concat()).to_string()
+fn versioned(version: &str, edits: &[Edit<'_>]) -> String {
+    let version = format!("{version:?}");
+    mutated(&[edits, &[("/info/version", Some(&version))]].concat()).to_string()
 }
 
-const BREAK_MORE: &str = "remove Error/properties/message";
+const BREAK_MORE: Edit<'_> = ("/components/schemas/Error/properties/message", None);
 
 #[test]
 fn commit_is_compared_with_the_last_release_before_it() {
@@ -119,7 +119,7 @@ fn breaking_changes_of_one_release_need_one_major_version() {
         repository.commit(DOCUMENT, &versioned("2.0.0", edits));
         repository.push("main");
         let (printed, exit_code) = repository.compat(&[]);
-        let first = format!("{DOCUMENT} 2.0.0, since 1.0.0 of the release v1.0.0 ({hash}): ");
+        let first = format!("2.0.0 of {DOCUMENT}, since 1.0.0 of the release v1.0.0 ({hash}): ");
         assert!(printed.starts_with(&first) && exit_code == Some(0), "{printed}");
     }
     repository.git("tag v2.0.0");

@@ -4,16 +4,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use openapi_compat::Document;
+use serde_json::Value;
 use tempfile::TempDir;
 use xtask::checkout::DOCUMENT;
-use xtask::compat::Document;
 use xtask::compat::base::base;
 
 use crate::mutated;
 
 /// Returns a document with this description, as text.
 pub fn described(description: &str) -> String {
-    mutated(&[&format!("set /info/description {description:?}")]).to_string()
+    mutated(&[("/info/description", Some(&format!("{description:?}")))]).to_string()
 }
 
 /// A repository in a folder of its own, which is also a cargo workspace. The name of the folder
@@ -81,10 +82,11 @@ impl Repository {
     /// Returns the description and the name of the base of the document with this description,
     /// `None` if there is no base, or the error.
     pub fn base(&self, description: &str) -> Result<Option<(String, String)>, String> {
-        let present = Document::parse("this test", &described(description)).expect("a document");
+        let present = Document::parse("this test", described(description)).expect("a document");
         let base = base(&self.root, &present).map_err(|error| format!("{error:#}"))?;
         Ok(base.map(|base| {
-            let description = base.json["info"]["description"].as_str().expect("a description");
+            let json: Value = serde_json::from_str(&base.text).expect("a document is JSON");
+            let description = json["info"]["description"].as_str().expect("a description");
             (description.to_owned(), base.name)
         }))
     }

@@ -124,7 +124,8 @@ impl Comparison<'_> {
             let [was, is] = [old, new].map(urls);
             let [was, is] = match was == is {
                 false => [was, is],
-                true => [all, &new.all].map(|all| Vec::from_iter(all.iter().cloned()).join("; ")),
+                true => [all, &new.all]
+                    .map(|all| all.iter().map(String::as_str).collect::<Vec<_>>().join("; ")),
             };
             self.report_text(at, Kind::Server, Some(&was), Some(&is));
         } else if *words != new.words {
@@ -216,7 +217,9 @@ impl Comparison<'_> {
         }
         for name in whole.keys().chain(new.whole.keys()).collect::<BTreeSet<_>>() {
             let at = self.below(at, name);
-            self.whole(at, Kind::Encoding, whole.get(name), new.whole.get(name));
+            let is_new = !whole.contains_key(name);
+            let kind = if is_new { Kind::EncodingAdded } else { Kind::Encoding };
+            self.whole(at, kind, whole.get(name), new.whole.get(name));
         }
         self.notes(at, notes, &new.notes);
     }

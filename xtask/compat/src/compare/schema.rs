@@ -9,7 +9,7 @@ use super::{Comparison, Found};
 use crate::Document;
 use crate::change::Shown;
 use crate::kind::Kind;
-use crate::model::{Null, Pointer, Schema, SchemaNotes, Text, is_any, words};
+use crate::model::{Null, Pointer, Schema, SchemaNotes, Text, hash, is_any, words};
 use crate::tree::Place;
 
 impl Comparison<'_> {
@@ -253,7 +253,7 @@ impl Comparison<'_> {
         let [old_words, new_words] = [was, is].map(|schema| {
             let mut all = Vec::new();
             words(schema, &mut all);
-            all.iter().map(|(name, print)| format!("{name} {print}")).collect::<String>()
+            hash(&all).to_string()
         });
         if old_words != new_words {
             self.report_text(at, Kind::Text, Some(&old_words), Some(&new_words));

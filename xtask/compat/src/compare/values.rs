@@ -25,7 +25,7 @@ impl Comparison<'_> {
         let (Some(old), Some(new)) = (old, new) else {
             let kind = if new.is_some() { Kind::ListAdded } else { Kind::ListRemoved };
             let [old, new] = [old, new].map(|list| {
-                let list = Vec::from_iter(list?.iter().map(String::as_str));
+                let list: Vec<&str> = list?.iter().map(String::as_str).collect();
                 Some(Shown::json(&format!("[{}]", list.join(","))))
             });
             if old.is_some() || new.is_some() {
@@ -72,10 +72,10 @@ impl Comparison<'_> {
         for code in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
             let [was, is] = [old, new].map(|all| all.get(code).unwrap_or(&none));
             let Code { listed, row } = was;
-            let row_of = |code: &Code| code.row.as_ref().map(|(place, _)| *place);
+            let row_of = |code: &Code| code.row.as_ref().map(|(origin, _)| origin.place);
             let list_changed = listed.is_some() != is.listed.is_some();
             let [was_place, is_place] = match list_changed {
-                true => [was.listed, is.listed],
+                true => [was, is].map(|code| code.listed.as_ref().map(|origin| origin.place)),
                 false => [row_of(was), row_of(is)],
             };
             let at = at.at(was_place, is_place);
@@ -112,10 +112,11 @@ fn changed(name: &str, was: &Limit, is: &Limit) -> Kind {
     match (rule, order(&old, &new)) {
         (Rule::Multiple, _) if is_multiple(&new, &old) => Kind::LimitTightened,
         (Rule::Multiple, _) if is_multiple(&old, &new) => Kind::LimitLoosened,
-        (Rule::Most, Some(Less)) | (Rule::Least, Some(Greater)) => Kind::LimitLoosened,
-        (Rule::Most, Some(Greater)) | (Rule::Least, Some(Less)) => Kind::LimitTightened,
         (Rule::Most | Rule::Least, Some(Equal)) if is_exclusive => Kind::LimitTightened,
-        (Rule::Most | Rule::Least, Some(Equal)) => Kind::LimitLoosened,
+        (Rule::Most, Some(Less | Equal)) | (Rule::Least, Some(Greater | Equal)) => {
+            Kind::LimitLoosened
+        }
+        (Rule::Most | Rule::Least, Some(_)) => Kind::LimitTightened,
         (
             Rule::Field | Rule::Most | Rule::Least | Rule::Multiple | Rule::Opaque | Rule::Words,
             _,

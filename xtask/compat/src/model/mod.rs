@@ -146,6 +146,12 @@ pub struct Origin {
     pub words: Vec<(&'static str, u64)>,
 }
 
+impl Origin {
+    pub fn at(place: Place) -> Self {
+        Self { place, words: Vec::new() }
+    }
+}
+
 impl PartialEq for Origin {
     fn eq(&self, _: &Self) -> bool {
         true

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use serde_json::{Number, Value, json};
 
-use super::{Notes, Origin, Text};
+use super::{Notes, Origin, Text, hash};
 use crate::tree::Place;
 
 /// A schema. Two schemas are equal if they say the same to programs.
@@ -202,45 +202,12 @@ impl Ord for Limit {
 }
 
 /// A value of an open list: where each list has it, and whether the request may be repeated.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code {
     /// In `x-extensible-enum`.
-    pub listed: Option<Place>,
+    pub listed: Option<Origin>,
     /// In `x-error-codes`, with `retryable` as JSON.
-    pub row: Option<(Place, Option<Text>)>,
-}
-
-impl Code {
-    /// What it says, whatever its place.
-    fn meaning(&self) -> (bool, Option<&Option<Text>>) {
-        (self.listed.is_some(), self.row.as_ref().map(|(_, retryable)| retryable))
-    }
-}
-
-impl PartialEq for Code {
-    fn eq(&self, other: &Self) -> bool {
-        self.meaning() == other.meaning()
-    }
-}
-
-impl Eq for Code {}
-
-impl PartialOrd for Code {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Code {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.meaning().cmp(&other.meaning())
-    }
-}
-
-impl Hash for Code {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.meaning().hash(state);
-    }
+    pub row: Option<(Origin, Option<Text>)>,
 }
 
 impl SchemaNotes {
@@ -283,6 +250,13 @@ impl SchemaNotes {
 }
 
 impl Schema {
+    /// A schema that allows every value.
+    pub fn any(place: Place) -> Self {
+        let mut schema = Self::default();
+        schema.notes.rest.origin.place = place;
+        schema
+    }
+
     pub fn place(&self) -> Place {
         self.notes.rest.origin.place
     }
@@ -397,37 +371,7 @@ fn value(json: &str) -> Value {
 
 /// Whether a schema allows every value.
 pub fn is_any(schema: &Schema) -> bool {
-    let Schema {
-        to,
-        kind,
-        format,
-        members,
-        required,
-        others,
-        items,
-        values,
-        cases,
-        tag,
-        demands,
-        not,
-        limits,
-        notes,
-        made: _,
-    } = schema;
-    to.is_none()
-        && kind.is_none()
-        && format.is_none()
-        && members.is_empty()
-        && required.is_empty()
-        && *others == Others::Any
-        && items.is_none()
-        && values.is_none()
-        && cases.is_none()
-        && tag.is_none()
-        && demands.is_empty()
-        && not.is_none()
-        && limits.is_empty()
-        && notes.rest.unknown.is_empty()
+    schema.notes.rest.unknown.is_empty() && schema.bare() == Schema::default()
 }
 
 /// The schemas that stand inside a schema.
@@ -449,8 +393,9 @@ pub fn references(schema: &Schema, all: &mut Vec<Pointer>) {
     inner(schema).for_each(|schema| references(schema, all));
 }
 
-/// Adds the fingerprints of the texts inside a schema.
+/// Adds the fingerprints of the texts inside a schema, and of the names of generated types.
 pub fn words(schema: &Schema, all: &mut Vec<(&'static str, u64)>) {
     all.extend(&schema.notes.rest.origin.words);
+    all.extend(schema.made.name.iter().map(|name| ("title", hash(name))));
     inner(schema).for_each(|schema| words(schema, all));
 }

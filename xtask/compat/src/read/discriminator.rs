@@ -59,8 +59,7 @@ impl<'t> Reader<'t> {
             self.mappings.insert(at, mapping);
         }
         let member = json.text_of("propertyName").unwrap_or_default().into();
-        let origin = Origin { place, words: Vec::new() };
-        Tag { member, children: None, origin, is_own: true }
+        Tag { member, children: None, origin: Origin::at(place), is_own: true }
     }
 
     /// Adds its values to each type that a discriminator chooses from.

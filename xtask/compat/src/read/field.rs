@@ -98,13 +98,9 @@ impl<'t> Reader<'t> {
 
     /// Reads the schema of a field or a media type. Without one, every value is allowed.
     fn schema_of(&mut self, owner: Json<'t>, schema: Option<Json<'t>>) -> Rc<Schema> {
-        match schema {
-            Some(schema) => self.schema(schema, Position::Inner),
-            None => {
-                let mut schema = Schema::default();
-                schema.notes.rest.origin.place = self.tree.below(owner.place(), "schema");
-                Rc::new(schema)
-            }
-        }
+        schema.map_or_else(
+            || Rc::new(Schema::any(self.tree.below(owner.place(), "schema"))),
+            |schema| self.schema(schema, Position::Inner),
+        )
     }
 }

@@ -11,6 +11,7 @@ use super::schema::Position;
 use crate::keyword::{Rule, keyword};
 use crate::model::{
     Case, Cases, Limit, Made, Notes, Null, Others, Pointer, Schema, SchemaNotes, Text, is_any,
+    words,
 };
 use crate::tree::Json;
 
@@ -380,7 +381,11 @@ fn enumeration(part: &Schema) -> Option<&BTreeSet<String>> {
 /// Sorts parts by what they say, and removes those that differ only in their texts.
 fn sorted(mut parts: Vec<Rc<Schema>>) -> Vec<Rc<Schema>> {
     parts.sort_by(|one, other| {
-        let words = |part: &Schema| part.notes.rest.origin.words.clone();
+        let words = |part: &Schema| {
+            let mut all = Vec::new();
+            words(part, &mut all);
+            all
+        };
         // What a schema says itself comes last, and takes precedence.
         let all = other.pointer().is_some().cmp(&one.pointer().is_some());
         let all = all.then_with(|| one.cmp(other));

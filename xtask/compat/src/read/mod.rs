@@ -5,9 +5,9 @@
 //! | written | equal to | section |
 //! | --- | --- | --- |
 //! | a default value (the table of keywords) | its absence | of each object |
-//! | a limit of another type, such as `maxLength` of an integer | its absence | Schema Object |
+//! | a limit of another type: `maxLength` of an integer | its absence | Schema Object |
 //! | no `style` or `explode` of a parameter | the default | Parameter Object |
-//! | a header `Accept`, `Authorization`, `Content-Type` | its absence | Parameter, Response Object |
+//! | a header `Accept`, `Authorization`, `Content-Type` | its absence | Parameter Object |
 //! | `security` of the document at an operation | its absence there | Operation Object |
 //! | `security: []` | `security: [{}]`: anybody | Security Requirement Object |
 //! | the name of an apiKey header in another case | the same name | RFC 9110, section 5.1 |
@@ -103,14 +103,10 @@ impl<'t> Reader<'t> {
             return schema.clone();
         }
         self.open.push(pointer.clone());
-        let schema = match self.tree.find(pointer.as_str()) {
-            Some(json) => self.schema(json, schema::Position::Root),
-            None => {
-                let mut schema = Schema::default();
-                schema.notes.rest.origin.place = self.tree.place(pointer.as_str());
-                Rc::new(schema)
-            }
-        };
+        let schema = self.tree.find(pointer.as_str()).map_or_else(
+            || Rc::new(Schema::any(self.tree.place(pointer.as_str()))),
+            |json| self.schema(json, schema::Position::Root),
+        );
         self.open.pop();
         self.model.schemas.insert(pointer.clone(), schema.clone());
         schema
@@ -153,7 +149,7 @@ struct Keywords<'t> {
 impl<'t> Keywords<'t> {
     fn of(object: Json<'t>) -> Self {
         let entries = object.entries().filter(|(name, value)| {
-            keyword(name).map_or(value.is_null(), |keyword| keyword.is_absent(*value)) == false
+            !keyword(name).map_or(value.is_null(), |keyword| keyword.is_absent(*value))
         });
         Self { object, left: entries.map(|(name, value)| (&**name, value)).collect() }
     }
@@ -178,11 +174,7 @@ impl<'t> Keywords<'t> {
     fn notes(mut self) -> Notes {
         let is_deprecated = self.take_flag("deprecated");
         let place = self.object.place();
-        let mut notes = Notes {
-            is_deprecated,
-            origin: Origin { place, words: Vec::new() },
-            ..Notes::default()
-        };
+        let mut notes = Notes { is_deprecated, origin: Origin::at(place), ..Notes::default() };
         for (name, value) in self.left {
             match keyword(name) {
                 Some(keyword) if keyword.rule == Rule::Words => {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::{Keywords, Reader, number};
 use crate::keyword::{Rule, keyword};
-use crate::model::{Code, Limit, Null, Others, Pointer, Schema, SchemaNotes};
+use crate::model::{Code, Limit, Null, Origin, Others, Pointer, Schema, SchemaNotes};
 use crate::tree::{Json, Value, decoded, unified};
 
 /// Where a schema stands.
@@ -47,7 +47,7 @@ impl<'t> Reader<'t> {
 
     fn object(&mut self, json: Json<'t>, position: Position) -> Schema {
         let mut keywords = Keywords::of(json);
-        let title = self.title(json, &mut keywords);
+        let title = title(json, &mut keywords);
         let mut schema = Schema {
             kind: keywords.take_text("type").map(Into::into),
             format: keywords.take_text("format").map(Into::into),
@@ -110,21 +110,6 @@ impl<'t> Reader<'t> {
         schema
     }
 
-    /// Takes the title of an inline schema for the name of its generated type, if there is one. Any
-    /// other title is text for people.
-    fn title(&self, json: Json<'t>, keywords: &mut Keywords<'t>) -> Option<String> {
-        let title = json.get("title")?;
-        let is_case = ["oneOf", "anyOf"].contains(&&json.parent().name()[..]);
-        let has_type = ["allOf", "anyOf", "enum", "oneOf", "properties"];
-        let is_named = Pointer::new(&json.pointer()).is_type();
-        let is_made = is_case || has_type.iter().any(|name| keywords.left.contains_key(name));
-        if is_named || !is_made {
-            return None;
-        }
-        keywords.left.remove("title");
-        Some(title.shown())
-    }
-
     /// Reads the members that have no name. An empty schema allows any of them.
     fn others(&mut self, schema: &mut Schema, keywords: &mut Keywords<'t>) {
         let Some(json) = keywords.left.get("additionalProperties").copied() else { return };
@@ -142,6 +127,21 @@ impl<'t> Reader<'t> {
         };
         keywords.left.remove("additionalProperties");
     }
+}
+
+/// Takes the title of an inline schema for the name of its generated type, if there is one. Any
+/// other title is text for people.
+fn title(json: Json<'_>, keywords: &mut Keywords<'_>) -> Option<String> {
+    let title = json.get("title")?;
+    let is_case = ["oneOf", "anyOf"].contains(&&json.parent().name()[..]);
+    let has_type = ["allOf", "anyOf", "enum", "oneOf", "properties"];
+    let is_named = Pointer::new(&json.pointer()).is_type();
+    let is_made = is_case || has_type.iter().any(|name| keywords.left.contains_key(name));
+    if is_named || !is_made {
+        return None;
+    }
+    keywords.left.remove("title");
+    Some(title.shown())
 }
 
 /// Reads the limits. A bound and its exclusiveness become one limit, the exclusive bound of an
@@ -195,12 +195,12 @@ fn enumerate(schema: &mut Schema, values: Json<'_>) {
 fn codes(keywords: &mut Keywords<'_>) -> BTreeMap<String, Code> {
     let mut codes: BTreeMap<String, Code> = BTreeMap::new();
     for value in keywords.take("x-extensible-enum").into_iter().flat_map(Json::items) {
-        codes.entry(value.to_string()).or_default().listed = Some(value.place());
+        codes.entry(value.to_string()).or_default().listed = Some(Origin::at(value.place()));
     }
     for row in keywords.take("x-error-codes").into_iter().flat_map(Json::items) {
         let code = row.get("error").map_or_else(|| "null".to_owned(), |code| code.to_string());
         let retryable = row.get("retryable").map(|one| one.to_string().into());
-        codes.entry(code).or_default().row = Some((row.place(), retryable));
+        codes.entry(code).or_default().row = Some((Origin::at(row.place()), retryable));
     }
     codes
 }

@@ -1,5 +1,5 @@
-//! Values that are compared as a whole, because documents hardly ever change them: callbacks, links,
-//! the encoding of a form.
+//! Values that are compared as a whole, because documents hardly ever change them: callbacks,
+//! links, the encoding of a form.
 
 use std::collections::BTreeSet;
 

@@ -370,7 +370,7 @@ fn accepted_lines_of_the_output_do_not_count() {
     old["components"]["schemas"]["Book"]["properties"][hostile] = json!({ "type": "string" });
     let mut new = document();
     apply("remove Book/properties/tag", &mut new);
-    apply(r##"set NewBook/properties/name/pattern "^a) # $""##, &mut new);
+    apply(r#"set NewBook/properties/name/pattern "^a) # $""#, &mut new);
     let texts = [old.to_string(), new.to_string()];
     let arguments = ["old", "new", "--accepted", "accepted"];
     let run = |accepted: &str| {
@@ -383,7 +383,7 @@ fn accepted_lines_of_the_output_do_not_count() {
     let advice = "to accept a change, add its line to a file, with a reason behind ` # `\n";
     assert!(output.ends_with(advice), "{output}");
 
-    let all: String = breaks.iter().map(|line| format!("{line}  # why\n")).collect();
+    let all = breaks.join("  # why\n") + "  # why\n";
     let (output, status) = run(&format!("# Decided in May\n\n{all}"));
     assert!(output.contains(": nothing changed except what is accepted\n"), "{output}");
     assert!(!output.contains("note: ") && status == 0, "{output}");
@@ -445,7 +445,9 @@ fn change_after_a_pre_release_may_keep_the_version() {
 fn versioned(old: &str, new: &str, edits: &[&str]) -> (String, i32) {
     let mut documents = [document(), document()];
     documents[0]["info"]["version"] = json!(old);
-    edits.iter().for_each(|edit| apply(edit, &mut documents[1]));
+    for edit in edits {
+        apply(edit, &mut documents[1]);
+    }
     documents[1]["info"]["version"] = json!(new);
     compared(&documents[0].to_string(), &documents[1].to_string(), &["--semver"])
 }
