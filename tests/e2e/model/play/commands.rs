@@ -13,7 +13,7 @@ use crate::model::world::World;
 
 impl<W: World> Player<W> {
     pub(super) fn issue(&mut self) -> Result {
-        if !self.may_change_tokens() {
+        if !self.is_intact() {
             return Ok(());
         }
         let name = format!("t{}", self.model.tokens.len());
@@ -35,7 +35,7 @@ impl<W: World> Player<W> {
     }
 
     pub(super) fn revoke(&mut self) -> Result {
-        if !self.may_change_tokens() {
+        if !self.is_intact() {
             return Ok(());
         }
         let is_known = |token: &Token| token.valid_since.is_some() && token.revoke_begun.is_none();
@@ -52,8 +52,9 @@ impl<W: World> Player<W> {
         self.judge_command(&revoked, begun)
     }
 
-    /// A token that is stored in a destroyed file is lost with it.
-    fn may_change_tokens(&self) -> bool {
+    /// Whether every file is as the server left it. Otherwise a command may read, or leave behind,
+    /// something else.
+    fn is_intact(&self) -> bool {
         !self.model.in_force().any(Fault::loses_changes)
     }
 
@@ -80,6 +81,9 @@ impl<W: World> Player<W> {
     }
 
     pub(super) fn operate(&mut self, command: Command) -> Result {
+        if !self.is_intact() {
+            return Ok(());
+        }
         let begun = Instant::now();
         self.copies += 1;
         let copy = format!("sqlite:copy-{}.db", self.copies);
@@ -92,7 +96,7 @@ impl<W: World> Player<W> {
         let done = self.world.run(words);
         let ended = Instant::now();
         self.judge_command(&done, begun)?;
-        if command == Command::Check && done.status.code() == Some(1) && self.may_change_tokens() {
+        if command == Command::Check && done.status.code() == Some(1) {
             return Err(format!("unsound: {}", String::from_utf8_lossy(&done.stderr)));
         }
         if !done.status.success() || command == Command::Check {

@@ -136,6 +136,11 @@ impl Sqlite {
     }
 
     fn begin_reading(&mut self) -> bool {
+        let files = [File::Store, File::Wal, File::Index];
+        if !self.kept.is_empty() || files.iter().any(|file| self.away(*file).exists()) {
+            // The reader would change files that are not the store's.
+            return false;
+        }
         let reader = Connection::open(self.path(File::Store)).expect("the store opens");
         let is_set = reader.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
         let reads = reader.execute_batch("BEGIN; SELECT count(*) FROM plants");
