@@ -23,6 +23,8 @@ pub enum Call {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
+    /// The machine is so busy that the tokens may not be read in time.
+    Stalled,
     /// SIGTERM. A create without an answer must not be stored.
     Terminated,
     /// SIGKILL at any moment.
@@ -155,6 +157,9 @@ impl Fault {
     /// The row of the table.
     pub fn effect(self) -> Effect {
         match self {
+            Self::Stalled => {
+                Effect { answers: &[Refused], lingers: Duration::from_secs(3), ..NONE }
+            }
             // A client notices the end of its connection when it sends the next create.
             Self::Terminated | Self::Killed => {
                 Effect { answers: &[Lost], lingers: Duration::from_secs(1), ..NONE }

@@ -11,5 +11,6 @@ mod play;
 mod postgres;
 mod rules;
 mod sqlite;
+mod stalls;
 mod steps;
 mod world;

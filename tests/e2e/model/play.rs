@@ -14,6 +14,7 @@ use nix::sys::signal::Signal;
 use super::clients::Clients;
 use super::faults::Fault;
 use super::rules::{Attempt, Model, Plant, Result, Spell, Token};
+use super::stalls::Stalls;
 use super::steps::Step;
 use super::world::World;
 
@@ -53,6 +54,7 @@ pub fn play<W: World>(world: W, store_timeout: Duration, steps: &[Step]) {
 
 struct Player<W> {
     world: W,
+    stalls: Stalls,
     model: Model,
     /// `None` while nobody creates plants.
     clients: Option<Clients>,
@@ -75,6 +77,7 @@ impl<W: World> Player<W> {
             revoked: None,
         };
         Self {
+            stalls: Stalls::watch(world.probe()),
             world,
             model: Model::new(first, store_timeout + SLACK),
             clients: None,
@@ -86,6 +89,7 @@ impl<W: World> Player<W> {
     }
 
     fn step(&mut self, step: Step) -> Result {
+        self.note_stalls();
         self.notice_end()?;
         match step {
             Step::Load(answers) => self.load(answers),
@@ -112,6 +116,14 @@ impl<W: World> Player<W> {
             Step::Issue => self.issue(),
             Step::Revoke => self.revoke(),
             Step::Operate(command) => self.operate(command),
+        }
+    }
+
+    fn note_stalls(&mut self) {
+        for (begun, ended) in self.stalls.take() {
+            println!("the machine stalls for {:.1?}", ended - begun);
+            let (fault, complete, ended) = (Fault::Stalled, None, Some(ended));
+            self.model.spells.push(Spell { fault, begun, complete, ending: ended, ended });
         }
     }
 

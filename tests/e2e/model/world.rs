@@ -26,6 +26,9 @@ pub trait World {
     /// The URL of the store, for a command.
     fn store(&self) -> &str;
 
+    /// Returns a probe that does what the service does to read its tokens.
+    fn probe(&self) -> Box<dyn FnMut() + Send>;
+
     /// Begins a fault. Returns whether it was possible.
     fn begin(&mut self, fault: Fault) -> bool;
 

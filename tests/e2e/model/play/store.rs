@@ -37,6 +37,7 @@ impl<W: World> Player<W> {
         let begun = Instant::now();
         let exported = self.succeeds(&["export"])?;
         let stored = stored(&exported)?;
+        self.note_stalls();
         if let Some(clients) = &self.clients {
             self.model.judge(&clients.answered())?;
             let attempts = [self.attempts.clone(), clients.attempts()].concat();
@@ -111,6 +112,7 @@ impl<W: World> Player<W> {
             if first.elapsed() > RECOVERY {
                 return Err(format!("{answer:?} for {plant:?}"));
             }
+            self.note_stalls();
             self.model.judge(&[attempt])?;
             sleep(PAUSE);
         }

@@ -10,7 +10,7 @@ use std::process::{ExitStatus, Output};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use plant_store_tests::postgres::{Cluster, Cut, Link, Mode};
+use plant_store_tests::postgres::{Cluster, Cut, Link, Mode, Session};
 use plant_store_tests::{Folder, Server, Starting, wait_until};
 
 use super::faults::Fault;
@@ -151,6 +151,15 @@ impl World for Postgres {
 
     fn store(&self) -> &str {
         &self.url
+    }
+
+    fn probe(&self) -> Box<dyn FnMut() + Send> {
+        let url = self.primary.url("plants");
+        let mut session = None;
+        Box::new(move || {
+            let open = session.take().map_or_else(|| Session::try_open(&url), Ok);
+            session = open.ok().filter(|open| open.try_rows("SELECT * FROM tokens").is_ok());
+        })
     }
 
     fn begin(&mut self, fault: Fault) -> bool {

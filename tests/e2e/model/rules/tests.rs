@@ -132,6 +132,14 @@ fn refusal_needs_a_fault() {
 }
 
 #[test]
+fn stall_of_the_machine_explains_only_a_503() {
+    let model = model_with(Fault::Stalled, 0, Some(1000));
+    accepts(&model, &[create(FICUS, Refused, 1500, 1510)], &[]);
+    rejects(&model, &[create(FICUS, Lost, 1500, 1510)], &[], "no fault");
+    rejects(&model, &[create(FICUS, Created, 1500, 1510)], &[], "None is stored");
+}
+
+#[test]
 fn restart_of_the_database_must_be_waited_out() {
     let model = model_with(Fault::BackendKilled, 100, Some(100));
     rejects(&model, &[create(FICUS, Refused, 90, 110)], &[], "no fault");
