@@ -271,7 +271,8 @@ fn answer(response: &Response, sent: &str) -> Answer {
         401 => Answer::Unauthorized,
         409 => Answer::Conflict,
         500 => Answer::Failed,
-        503 => Answer::Refused,
+        // 408 after a pause: the last byte did not arrive in time.
+        408 | 503 => Answer::Refused,
         _ => Answer::Wrong,
     }
 }

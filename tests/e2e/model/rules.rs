@@ -23,7 +23,7 @@ pub enum Answer {
     Unauthorized,
     /// Error 500.
     Failed,
-    /// Error 503.
+    /// Error 503 or 408.
     Refused,
     /// The connection ended, or could not be made.
     Lost,
