@@ -92,6 +92,13 @@ impl Postgres {
         }
     }
 
+    /// Waits until the database accepts sessions again, if it recovers from a killed backend.
+    fn wait_for_recovery(&self) {
+        let url = self.primary.url("postgres");
+        let accepts_sessions = || !self.is_primary_up || Session::try_open(&url).is_ok();
+        wait_until(accepts_sessions, || format!("no recovery:\n{}", self.primary.log()));
+    }
+
     fn wait_for_standby(&self) {
         if self.is_primary_up && self.is_standby_up {
             self.primary.wait_for_standby("s1");
@@ -163,6 +170,7 @@ impl World for Postgres {
     }
 
     fn begin(&mut self, fault: Fault) -> bool {
+        self.wait_for_recovery();
         match fault {
             Fault::Paused => {
                 let Some(server) = &self.first else { return false };
@@ -223,6 +231,7 @@ impl World for Postgres {
     }
 
     fn heal(&mut self, fault: Fault) {
+        self.wait_for_recovery();
         match fault {
             Fault::Paused => self.first.iter().for_each(|server| server.signal(Signal::SIGCONT)),
             Fault::StandbyDown => {
