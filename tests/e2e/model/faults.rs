@@ -161,8 +161,10 @@ impl Fault {
                 Effect { answers: &[Refused], lingers: Duration::from_secs(3), ..NONE }
             }
             // A client notices the end of its connection when it sends the next create.
-            Self::Terminated | Self::Killed => {
-                Effect { answers: &[Lost], lingers: Duration::from_secs(1), ..NONE }
+            Self::Killed => Effect { answers: &[Lost], lingers: Duration::from_secs(1), ..NONE },
+            // A body that ends after the grace period may still be refused.
+            Self::Terminated => {
+                Effect { answers: &[Refused, Lost], lingers: Duration::from_secs(1), ..NONE }
             }
             Self::SyncFails(_) => {
                 Effect { answers: &[Failed, Refused, Lost], ends: &[1], stops: &[1], ..NONE }
