@@ -122,7 +122,7 @@ fn damaged_store_loses_no_readable_plant() {
         assert!(readable(stopped.folder()).is_superset(&expected));
         let server = stopped.start();
         expected.extend(created(&server));
-        server.wait_for_log("malformed: run `plant-store check`");
+        server.wait_for_log("check it: run `plant-store check`");
         let stopped = server.stopped_by(Signal::SIGTERM);
         assert!(readable(stopped.folder()).is_superset(&expected));
     }
