@@ -32,8 +32,8 @@ pub fn build_example(name: &str) -> Result<PathBuf> {
 }
 
 fn in_workspace() -> CargoBuild {
-    // The same selection as in xtask/src/cargo.rs.
-    CargoBuild::new().args(["--workspace", "--exclude", "plant-store-bench", "--all-features"])
+    // The default members of the workspace.
+    CargoBuild::new().args(["--workspace", "--exclude", "plant-store-bench"])
 }
 
 fn run(build: CargoBuild) -> Result<PathBuf> {

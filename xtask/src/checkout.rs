@@ -13,10 +13,6 @@ use xshell::{Cmd, Shell, cmd};
 /// The path of the published document, relative to the root.
 pub const DOCUMENT: &str = "openapi/plant-store.json";
 
-/// The packages and features that the chores select: everything except the servers of the
-/// benchmark. Because the selection is always the same, each dependency is built only once.
-pub const ALL: [&str; 4] = ["--workspace", "--exclude", "plant-store-bench", "--all-features"];
-
 /// Returns the root of the checkout that a chore works on.
 ///
 /// # Panics
@@ -78,10 +74,10 @@ pub fn this_program() -> Result<PathBuf> {
 }
 
 /// Builds a program or an example of the workspace, given `--bin` or `--example`, and returns its
-/// path. [`ALL`] only selects the features here: cargo builds no other program.
+/// path.
 pub fn build(kind: &str, name: &str) -> Result<PathBuf> {
     let sh = linting_shell()?;
-    cmd!(sh, "cargo build --quiet {kind} {name} {ALL...}").quiet().run()?;
+    cmd!(sh, "cargo build --quiet {kind} {name}").quiet().run()?;
     let folder = if kind == "--example" { "debug/examples" } else { "debug" };
     Ok(target()?.join(folder).join(name))
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use xshell::{Cmd, Shell, cmd};
 
-use crate::checkout::{ALL, linting_shell, quietly, shell, this_program};
+use crate::checkout::{linting_shell, quietly, shell, this_program};
 use crate::faults;
 use crate::needs::{found_or_skipped, has, has_citus, in_ci, postgres_found_or_skipped};
 
@@ -26,19 +26,19 @@ const CONTRACT_TESTS: &str = "without_store::";
 pub fn test(names: &[String]) -> Result<()> {
     let sh = linting_shell()?;
     if !names.is_empty() {
-        let found = cmd!(sh, "cargo test --test e2e {ALL...} -- --list {names...}").read()?;
+        let found = cmd!(sh, "cargo test --test e2e -- --list {names...}").read()?;
         ensure!(found.contains(": test"), "no end-to-end test has a name that contains {names:?}");
-        return step("tests", cmd!(sh, "cargo test --test e2e {ALL...} -- {names...}"));
+        return step("tests", cmd!(sh, "cargo test --test e2e -- {names...}"));
     }
     step("format", cmd!(sh, "cargo fmt --all --check"))?;
     faults::check_all()?;
-    step("build", cmd!(sh, "cargo build --all-targets {ALL...}"))?;
+    step("build", cmd!(sh, "cargo build --all-targets"))?;
     drift()?;
     let xtask = this_program()?;
     step("compatibility check", cmd!(sh, "{xtask} compat"))?;
-    step("contract tests", cmd!(sh, "cargo test --quiet --test e2e {ALL...} -- {CONTRACT_TESTS}"))?;
-    lint(&sh, &[&["--all-targets"], &ALL[..]].concat())?;
-    let others = cmd!(sh, "cargo test --quiet {ALL...} -- --skip {CONTRACT_TESTS}");
+    step("contract tests", cmd!(sh, "cargo test --quiet --test e2e -- {CONTRACT_TESTS}"))?;
+    lint(&sh, &["--all-targets"])?;
+    let others = cmd!(sh, "cargo test --quiet -- --skip {CONTRACT_TESTS}");
     let on_postgres: &[&str] =
         if postgres_found_or_skipped()? { &[] } else { &["--skip", "postgres::"] };
     step("tests", others.args(on_postgres))
@@ -47,7 +47,7 @@ pub fn test(names: &[String]) -> Result<()> {
 /// Fails unless the checked-in files are the files that the code generates.
 pub fn drift() -> Result<()> {
     let sh = linting_shell()?;
-    let golden = cmd!(sh, "cargo test --quiet --test golden {ALL...}");
+    let golden = cmd!(sh, "cargo test --quiet --test golden");
     step("drift check", golden).context("run `cargo xtask generate`")
 }
 
@@ -56,8 +56,8 @@ pub fn drift() -> Result<()> {
 pub fn generate() -> Result<()> {
     let sh = linting_shell()?;
     // Show the progress, because the first build takes a minute.
-    cmd!(sh, "cargo build --test golden {ALL...}").quiet().run()?;
-    quietly(cmd!(sh, "cargo test --test golden {ALL...}").env("EXPECTORATE", "overwrite"))?;
+    cmd!(sh, "cargo build --test golden").quiet().run()?;
+    quietly(cmd!(sh, "cargo test --test golden").env("EXPECTORATE", "overwrite"))?;
     println!("the generated files are up to date");
     Ok(())
 }
@@ -66,7 +66,7 @@ pub fn generate() -> Result<()> {
 pub fn ci() -> Result<()> {
     test(&[])?;
     let sh = linting_shell()?;
-    let e2e = || cmd!(sh, "cargo test --quiet --test e2e {ALL...} --");
+    let e2e = || cmd!(sh, "cargo test --quiet --test e2e --");
     let has_citus = has_citus()?;
     if postgres_found_or_skipped()? {
         let on_postgres = e2e().args(SKIP_ONE_ENGINE).env("PLANT_STORE_TESTS_STORE", "postgres");
@@ -79,7 +79,7 @@ pub fn ci() -> Result<()> {
     // `test` does not build the servers of the benchmark.
     lint(&sh, &["--workspace", "--all-features", "--bins"])?;
     gate()?;
-    let documentation = cmd!(sh, "cargo doc --no-deps --quiet {ALL...}");
+    let documentation = cmd!(sh, "cargo doc --no-deps --quiet");
     step("documentation", documentation.env("RUSTDOCFLAGS", "-Dwarnings"))?;
     let xtask = this_program()?;
     if found_or_skipped("lintian", has("lintian"), "`apt-get install lintian dpkg-dev`")? {

@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use xshell::{Shell, cmd};
 
-use crate::checkout::{ALL, linting_shell, quietly, root, shell, target};
+use crate::checkout::{linting_shell, quietly, root, shell, target};
 
 /// The folder of the patches, relative to the root.
 const FOLDER: &str = "tests/faults";
@@ -155,8 +155,7 @@ fn copy_checkout(sh: &Shell, copy: &Path) -> Result<()> {
 fn build_tests() -> Result<PathBuf> {
     let sh = linting_shell()?;
     let format = ["--message-format", "json-render-diagnostics"];
-    let messages =
-        cmd!(sh, "cargo test --quiet --no-run --test e2e {ALL...} {format...}").read()?;
+    let messages = cmd!(sh, "cargo test --quiet --no-run --test e2e {format...}").read()?;
     let mut messages = messages.lines().filter_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
         let is_tests = message["target"]["name"] == "e2e";
@@ -177,7 +176,7 @@ fn look_for(
     let target = copy.join("target");
     sh.set_var("CARGO_TARGET_DIR", &target);
     quietly(cmd!(sh, "git apply {patch}"))?;
-    let built = quietly(cmd!(sh, "cargo build --bin plant-store {ALL...}"));
+    let built = quietly(cmd!(sh, "cargo build --bin plant-store"));
     // The tests build the server of the package that cargo runs.
     let mut command = Command::new(tests);
     command.args(names).current_dir(copy.join("tests"));
