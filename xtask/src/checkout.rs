@@ -62,15 +62,10 @@ pub fn linting_shell() -> Result<Shell> {
 /// Returns the target folder, which may be anywhere because of `CARGO_TARGET_DIR`. This program or
 /// test is in its subfolder `debug`.
 pub fn target() -> Result<PathBuf> {
-    let xtask = this_program()?;
+    let xtask = env::current_exe().context("cannot find this program")?;
     let debug = xtask.ancestors().find(|folder| folder.ends_with("debug"));
     let target = debug.and_then(Path::parent).context("this program is not in a target folder")?;
     Ok(target.to_owned())
-}
-
-/// Returns the path of this program, which runs one chore as a part of another.
-pub fn this_program() -> Result<PathBuf> {
-    env::current_exe().context("cannot find this program")
 }
 
 /// Builds a program or an example of the workspace, given `--bin` or `--example`, and returns its

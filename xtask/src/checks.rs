@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use xshell::{Cmd, Shell, cmd};
 
-use crate::checkout::{linting_shell, quietly, shell, this_program};
+use crate::checkout::{linting_shell, quietly, shell};
 use crate::faults;
 use crate::needs::{found_or_skipped, has, has_citus, in_ci, postgres_found_or_skipped};
 
@@ -34,8 +34,7 @@ pub fn test(names: &[String]) -> Result<()> {
     faults::check_all()?;
     step("build", cmd!(sh, "cargo build --all-targets"))?;
     drift()?;
-    let xtask = this_program()?;
-    step("compatibility check", cmd!(sh, "{xtask} compat"))?;
+    step("compatibility check", cmd!(sh, "cargo xtask compat"))?;
     step("contract tests", cmd!(sh, "cargo test --quiet --test e2e -- {CONTRACT_TESTS}"))?;
     lint(&sh, &["--all-targets"])?;
     let others = cmd!(sh, "cargo test --quiet -- --skip {CONTRACT_TESTS}");
@@ -81,12 +80,11 @@ pub fn ci() -> Result<()> {
     gate()?;
     let documentation = cmd!(sh, "cargo doc --no-deps --quiet");
     step("documentation", documentation.env("RUSTDOCFLAGS", "-Dwarnings"))?;
-    let xtask = this_program()?;
     if found_or_skipped("lintian", has("lintian"), "`apt-get install lintian dpkg-dev`")? {
-        step("Debian package", cmd!(sh, "{xtask} release --profile dev"))?;
+        step("Debian package", cmd!(sh, "cargo xtask release --profile dev"))?;
     }
     let if_possible = (!in_ci()).then_some("--if-possible");
-    step("conformance", cmd!(sh, "{xtask} conformance {if_possible...}"))?;
+    step("conformance", cmd!(sh, "cargo xtask conformance {if_possible...}"))?;
     if !has_citus {
         println!("Citus was not tested: PostgreSQL lacks the extension (docs.citusdata.com)");
     }
