@@ -1,4 +1,4 @@
-//! `MONITORING.md` documents exactly the series that the service serves.
+//! `OPERATING.md` documents exactly the series that the service serves.
 
 use std::collections::BTreeSet;
 
@@ -14,11 +14,11 @@ fn served(server: &Server) -> BTreeSet<String> {
     types.filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
 }
 
-/// Asserts that this server serves exactly the series that `MONITORING.md` lists for all stores and
+/// Asserts that this server serves exactly the series that `OPERATING.md` lists for all stores and
 /// for its engine.
 pub fn assert_monitoring_names_the_series_of(server: &Server) {
     let engine = if server.store().starts_with("postgres") { "on PostgreSQL" } else { "on SQLite" };
-    let rows = table(&text("server/MONITORING.md"), "series");
+    let rows = table(&text("server/OPERATING.md"), "series");
     let (here, elsewhere): (Vec<_>, Vec<_>) =
         rows.into_iter().partition(|(_, on)| ["always", engine].contains(&&on[..]));
     for (_, on) in elsewhere {

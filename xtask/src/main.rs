@@ -8,7 +8,7 @@ use xtask::{bench, checks, compat, conformance, faults, release};
 
 /// The chores of this repository
 ///
-/// xtask/README.md says which chore to run when, and how long each takes.
+/// .github/CONTRIBUTING.md says which chore to run when, and how long each takes.
 #[derive(Parser)]
 #[command(name = "xtask", bin_name = "cargo xtask")]
 struct Cli {

@@ -146,9 +146,9 @@ fn cluster_with_password() -> (Cluster, String) {
     (cluster, url)
 }
 
-/// Returns the code blocks of that language in POSTGRESQL.md.
+/// Returns the code blocks of that language in STORES.md.
 fn blocks(kind: &str) -> Vec<String> {
-    let page = text("server/POSTGRESQL.md");
+    let page = text("server/STORES.md");
     let begin = format!("```{kind}\n");
     let blocks = page.split(&begin).skip(1);
     blocks.map(|block| block.split("```").next().unwrap_or_default().to_owned()).collect()
@@ -252,7 +252,7 @@ fn password_is_read_from_the_url_or_pgpassword_and_never_shown() {
 fn command_of_the_page_reads_the_password_from_the_env_file() {
     let (_cluster, url) = cluster_with_password();
     drop(serve(&with_password(PASSWORD, &url)).start());
-    let page = text("server/POSTGRESQL.md");
+    let page = text("server/STORES.md");
     let command =
         blocks("sh").into_iter().find(|block| block.contains("set -a")).expect("a command");
     assert!(page.contains("PLANT_STORE_STORE='postgres://") && page.contains("PGPASSWORD='"));

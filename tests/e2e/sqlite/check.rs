@@ -139,7 +139,7 @@ fn check_names_rows_that_are_not_plants() {
     assert!(stderr.contains(table), "{stderr}");
 }
 
-/// STORE.md tells operators that they may add an index, and litestream adds its own tables.
+/// STORES.md tells operators that they may add an index, and litestream adds its own tables.
 #[test]
 fn check_accepts_an_index_and_the_tables_of_litestream() {
     let server = Server::start();

@@ -1,4 +1,4 @@
-//! A restore as RESTORE.md describes it: the old files are moved away, and a copy of the backup takes
+//! A restore as OPERATING.md describes it: the old files are moved away, and a copy of the backup takes
 //! their place.
 
 use std::fs;

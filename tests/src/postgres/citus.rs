@@ -15,7 +15,7 @@ pub const WORKERS: usize = 2;
 const SETTINGS: &str = "-c shared_preload_libraries=citus -c citus.node_conninfo=sslmode=disable \
                         -c citus.recover_2pc_interval=1s";
 
-/// Distributes each new table `plants`. An operator does that once, by hand: see POSTGRESQL.md.
+/// Distributes each new table `plants`. An operator does that once, by hand: see STORES.md.
 const DISTRIBUTE: &str = "
     CREATE FUNCTION distribute_plants() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
         PERFORM create_distributed_table(objid, 'id') FROM pg_event_trigger_ddl_commands()

@@ -10,7 +10,7 @@ use crate::checkout::{build, quietly};
 use crate::server::Running;
 use crate::tools::{folder, shell};
 
-/// The minimum total number of requests. The README promises it.
+/// The minimum total number of requests. CONTRIBUTING.md promises it.
 const ENOUGH: u64 = 5_000;
 
 /// The kinds of requests, and the flags that make Schemathesis send them. They run one after the

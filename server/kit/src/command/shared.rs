@@ -87,7 +87,7 @@ const MISSING: &str =
     ": name an existing store, for example with `--store sqlite:/folder/{program}.db`";
 
 const DAMAGED: &str = ". Restore a backup of a damaged store, or recover what can still be read \
-    with `sqlite3 FILE .recover`: see RESTORE.md";
+    with `sqlite3 FILE .recover`";
 
 /// Returns what to do about an error of the store.
 fn advice(error: &StoreError) -> &'static str {
