@@ -44,7 +44,9 @@ pub fn postgres_found_or_skipped() -> Result<bool> {
 /// Returns whether the machine's PostgreSQL has the extension Citus, which no distribution packages.
 pub fn has_citus() -> Result<bool> {
     let sh = shell()?;
-    let config = postgres_programs().unwrap_or_default().join("pg_config");
+    // The folder on the `PATH` may only contain links to some of PostgreSQL's programs.
+    let server = postgres_programs().and_then(|folder| folder.join("postgres").canonicalize().ok());
+    let config = server.unwrap_or_default().with_file_name("pg_config");
     let shared = quietly(cmd!(sh, "{config} --sharedir")).unwrap_or_default();
     Ok(Path::new(shared.trim_end()).join("extension/citus.control").is_file())
 }
