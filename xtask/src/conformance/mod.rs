@@ -112,17 +112,17 @@ fn deny() -> Result<()> {
     let gate = || {
         cmd!(
             sh,
-            "cargo deny --locked --manifest-path xtask/compat/Cargo.toml check
-                --allow unmatched-skip --allow unnecessary-skip --allow license-not-encountered
+            "cargo deny --locked --manifest-path xtask/compat/Cargo.toml --config .cargo/deny.toml
+                check --allow unmatched-skip --allow unnecessary-skip --allow license-not-encountered
                 --allow license-exception-not-encountered"
         )
     };
-    each(gate().args(["--config", ".cargo/deny.toml", "bans", "licenses", "sources"]))?;
+    each(gate().args(["bans", "licenses", "sources"]))?;
     // The database is a git repository on a code host that not every machine can reach.
     match each(cmd!(sh, "cargo deny fetch db")) {
         Ok(()) => {
             each(check().arg("advisories"))?;
-            each(gate().args(["--config", ".cargo/deny.toml", "advisories"]))
+            each(gate().args(["advisories"]))
         }
         Err(error) => {
             let warning = env::var("GITHUB_ACTIONS").map_or("", |_| "::warning::");
