@@ -74,7 +74,7 @@ struct Sample {
 pub fn run(Args { rounds }: &Args) -> Result<()> {
     let sh = shell()?;
     let packages = ["--package", "plant-store-server", "--package", "plant-store-bench"];
-    cmd!(sh, "cargo build --profile dist --locked --bins {packages...}").run()?;
+    cmd!(sh, "cargo build --release --locked --bins {packages...}").run()?;
     let mut cases = Vec::new();
     for connections in LOADS {
         cases.extend(SERVERS.map(|(server, arguments)| Case {
@@ -104,7 +104,7 @@ pub fn run(Args { rounds }: &Args) -> Result<()> {
 
 /// Measures a server with a new store under a load.
 fn measure(case: &Case) -> Result<Sample> {
-    let built = target()?.join("dist");
+    let built = target()?.join("release");
     // On the disk of the target folder, because /tmp may be in memory, where fsync costs nothing.
     let folder = built.join("bench-store");
     let _ = fs::remove_dir_all(&folder);

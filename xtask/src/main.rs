@@ -41,7 +41,7 @@ enum Chore {
     /// Check the document and the service with third-party tools: linters, Schemathesis, clients of
     /// other generators
     Conformance(conformance::Parts),
-    /// Build the Debian package of a release in `target/dist/debian`, and test it
+    /// Build the Debian package of a release in `target/release/debian`, and test it
     Release(release::Build),
     /// Benchmark the service and other servers, and print a table
     Bench(bench::Args),

@@ -21,7 +21,7 @@ use crate::checkout::{DOCUMENT, build, quietly, root, shell, target};
 #[derive(Args)]
 pub struct Build {
     /// Cargo profile of the programs; `dev` packs the programs that the tests run
-    #[arg(long, default_value = "dist")]
+    #[arg(long, default_value = "release")]
     profile: String,
 }
 
