@@ -13,6 +13,7 @@ mod launched;
 pub mod postgres;
 pub mod process;
 mod server;
+mod table;
 mod terminal;
 pub mod tls;
 
@@ -30,6 +31,26 @@ pub use http::{Connection, Response, bearer, head, post, request};
 pub use launched::{Launched, token};
 pub use server::{Server, Starting};
 pub use terminal::terminal;
+
+/// What most tests use.
+pub mod prelude {
+    pub use std::fs::{self, File};
+    pub use std::path::{Path, PathBuf};
+    pub use std::process::{Command, Stdio};
+    pub use std::thread;
+    pub use std::time::{Duration, Instant};
+
+    pub use nix::sys::signal::Signal;
+    pub use serde_json::{Value, json};
+    pub use tempfile::TempDir;
+
+    pub use crate::process::{Ended, behind, in_shell, on_a_terminal, run};
+    pub use crate::table::each_row;
+    pub use crate::{
+        Connection, EVENT_TIMEOUT, Engine, Folder, Launched, Response, Server, Starting, amount,
+        bearer, binary_in, head, plant, post, root, wait_until,
+    };
+}
 
 /// Returns the root of the checkout.
 pub fn root() -> &'static Path {

@@ -1,10 +1,107 @@
-//! The memory and the open files of a process, as reported by the kernel.
+//! Programs that run to their end, and what the kernel says about a process.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::process::{Child, Command, Output, Stdio};
 
 use anyhow::{Context, Result};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+
+/// A program that has ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// The exit code. `None` if a signal killed the program.
+    pub code: Option<i32>,
+    /// What it wrote to stdout.
+    pub stdout: String,
+    /// What it wrote to stderr.
+    pub stderr: String,
+}
+
+impl From<Output> for Ended {
+    fn from(Output { status, stdout, stderr }: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).expect("text");
+        Self { code: status.code(), stdout: text(stdout), stderr: text(stderr) }
+    }
+}
+
+impl Ended {
+    /// Asserts the exit code, stdout, and a part of stderr, or that stderr is empty.
+    pub fn expect(&self, code: i32, stdout: &str, stderr: &str) {
+        assert_eq!((self.code, self.stdout.as_str()), (Some(code), stdout), "{self:?}");
+        let is_expected = self.stderr.contains(stderr);
+        assert!(is_expected && self.stderr.is_empty() == stderr.is_empty(), "{stderr:?}: {self:?}");
+    }
+
+    /// Asserts that the program succeeded. Returns stdout.
+    pub fn succeeded(self) -> String {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        self.stdout
+    }
+
+    /// Asserts the exit code of a failure, which prints nothing but one line to stderr. The line
+    /// contains this text.
+    pub fn failed(&self, code: i32, text: &str) {
+        self.expect(code, "", text);
+        let is_ours = self.stderr.starts_with("plant-store: ");
+        assert!(is_ours && self.stderr.lines().count() == 1, "one line of stderr: {self:?}");
+    }
+}
+
+/// Runs a program to its end, without stdin.
+pub fn run(command: &mut Command) -> Ended {
+    command.stdin(Stdio::null()).output().expect("the program starts").into()
+}
+
+/// Waits until a program ends.
+pub fn end(process: Child) -> Ended {
+    process.wait_with_output().expect("the program can be waited for").into()
+}
+
+/// Sends a signal to a child.
+pub fn send(signal: Signal, process: &Child) {
+    kill(Pid::from_raw(process.id().cast_signed()), signal).expect("the process is there");
+}
+
+/// Returns a command that runs these words, followed by the words of the given command, in its
+/// folder and its environment.
+pub fn behind(words: &[&str], command: &Command) -> Command {
+    let mut outer = Command::new(words[0]);
+    outer.args(&words[1..]).arg(command.get_program()).args(command.get_args());
+    in_place_of(command, outer)
+}
+
+/// Returns a command that a shell runs. In the script, `"$0" "$@"` are the words of the command.
+pub fn in_shell(script: &str, command: &Command) -> Command {
+    behind(&["sh", "-c", script], command)
+}
+
+/// Gives a command the folder and the environment of another one.
+fn in_place_of(inner: &Command, mut outer: Command) -> Command {
+    if let Some(folder) = inner.get_current_dir() {
+        outer.current_dir(folder);
+    }
+    for (name, value) in inner.get_envs() {
+        match value {
+            Some(value) => outer.env(name, value),
+            None => outer.env_remove(name),
+        };
+    }
+    outer
+}
+
+/// Runs a command on a terminal with 80 columns. Returns what the terminal shows.
+pub fn on_a_terminal(command: &Command) -> String {
+    let quoted =
+        |word: &OsStr| format!(" '{}'", word.to_str().expect("text").replace('\'', r"'\''"));
+    let words = [command.get_program()].into_iter().chain(command.get_args());
+    let script = format!("stty cols 80 && exec{}", words.map(quoted).collect::<String>());
+    let mut terminal = Command::new("script");
+    terminal.args(["-qec", &script, "/dev/null"]);
+    run(in_place_of(command, terminal).env("SHELL", "/bin/sh")).stdout
+}
 
 /// Returns the peak memory of the process so far, in MiB.
 pub fn peak_memory_mib(process: Pid) -> Result<f64> {

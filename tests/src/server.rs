@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -13,7 +13,8 @@ use plant_store_client::{Client, client, types::NewPlant};
 
 use crate::http::{Connection, Response};
 use crate::launched::{Launched, token};
-use crate::{Folder, bearer, post, wait_until, without_own_variables};
+use crate::process::{Ended, in_shell, run};
+use crate::{Folder, bearer, post, wait_until};
 
 /// A server that is not started yet: a builder for [`Server`].
 #[must_use]
@@ -52,15 +53,8 @@ impl Starting {
     /// Limits the open files of the process with these arguments for `ulimit`. The process cannot
     /// raise the limit `-n 48`, but it can raise the limit `-Sn 48`.
     pub fn with_open_files(self, limit: &str) -> Self {
-        self.command(|command| {
-            let mut shell = Command::new("sh");
-            shell.args(["-c", &format!("ulimit {limit} && exec \"$0\" \"$@\"")]);
-            shell.arg(command.get_program()).args(command.get_args());
-            without_own_variables(&mut shell);
-            shell.current_dir(command.get_current_dir().expect("the command has a folder"));
-            shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-            *command = shell;
-        })
+        let script = format!("ulimit {limit} && exec \"$0\" \"$@\"");
+        self.command(|command| *command = in_shell(&script, command))
     }
 
     /// Returns the folder of the store and the log.
@@ -231,12 +225,14 @@ impl Server {
         client(&self.url, token).expect("a client")
     }
 
+    /// Runs another command on the same store, with these words.
+    pub fn run(&self, words: &str) -> Ended {
+        run(self.folder.command().args(words.split(' ')))
+    }
+
     /// Runs another command on the same store, which must succeed. Returns its stdout.
     pub fn command(&self, arguments: &[&str]) -> String {
-        let output = self.folder.command().args(arguments).stdin(Stdio::null()).output();
-        let output = output.expect("the binary starts");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).expect("standard output is text")
+        run(self.folder.command().args(arguments)).succeeded()
     }
 
     /// Returns all plants of the store, as exported by `plant-store export`.
