@@ -46,8 +46,8 @@ impl PlantStoreApi for PlantStore {
         context: RequestContext<Context>,
         request: UnreadRequest<TypedBody<NewPlant>>,
     ) -> Result<Answer<Plant>, Error> {
-        respond(context, request, async |request| {
-            let (id, plant) = request.body().await?.into_parts();
+        respond(context, request, async |new_plant, request| {
+            let (id, plant) = new_plant.into_parts();
             request.commit(id, &plant).await
         })
         .await

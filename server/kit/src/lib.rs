@@ -22,8 +22,7 @@
 //!     context: RequestContext<Context>,
 //!     request: UnreadRequest<TypedBody<NewBook>>,
 //! ) -> Result<Answer<Book>, Error> {
-//!     respond(context, request, async |request| {
-//!         let NewBook { id, title } = request.body().await?;
+//!     respond(context, request, async |NewBook { id, title }, request| {
 //!         request.commit(id, &Book { title }).await
 //!     })
 //!     .await
@@ -63,14 +62,14 @@
 //!
 //! # What a request meets
 //!
-//! [`respond`] checks the credentials and calls the operation, which takes its steps from the
-//! [`AcceptedRequest`]. Nothing is read of a request whose token is not accepted.
+//! [`respond`] checks the credentials, reads the [`Input`], and calls the operation, which takes its
+//! steps from the [`AcceptedRequest`]. Nothing is read of a request whose token is not accepted.
 //!
 //! | step | `error` on failure |
 //! | --- | --- |
 //! | [`respond`]: check that the bearer token is accepted | 401; 503 if none can be checked |
-//! | [`parameters`](AcceptedRequest::parameters): of the path or the query | 400 |
-//! | [`body`](AcceptedRequest::body): check the media type | 415 |
+//! | `Path` and `Query`: extract the parameters | 400 |
+//! | `TypedBody`: check the media type | 415 |
 //! | acquire a permit | 503 |
 //! | receive the body within its limits, and parse it | 400, 408, 413 |
 //! | check again that the token is accepted, because it may have been revoked | 401, 503 |
@@ -89,13 +88,14 @@
 //!   → the operation of the service
 //!     → request                      run the operation within the common steps
 //!       → token, tokens                parse the token, and check that it is accepted
-//!       → the operation of the service, which calls in this order:
-//!         request → tokens               acquire a permit
-//!         request → body                 receive and parse the body
-//!         request → typed                serialize the resource
+//!       → request                      read the input
+//!         → tokens                       acquire a permit
+//!         → body                         receive and parse the body
+//!       → the operation of the service
+//!         → request, typed               serialize the resource
 //!           → groundwork-store             queue the row for the writer, which commits the batch:
 //!                                          one transaction, one fsync
-//!         request → typed                create the 200 from the serialized resource
+//!         → typed                        create the 200 from the serialized resource
 //!       → access_log → log             write the record, and update the metrics
 //! ```
 //!
@@ -120,7 +120,7 @@ use mimalloc::MiMalloc;
 pub use crate::command::{command_line, main};
 pub use crate::document::document;
 pub use crate::error::{Error, ErrorCode, ErrorRow, Refusal};
-pub use crate::http::request::{AcceptedRequest, respond};
+pub use crate::http::request::{AcceptedRequest, Input, respond};
 pub use crate::http::typed::{Answer, Content, JsonText, UnreadRequest};
 pub use crate::http::{Context, State};
 pub use crate::service::{Example, Info, Service};

@@ -30,8 +30,8 @@ async fn add_goose(
     context: RequestContext<Context>,
     request: UnreadRequest<TypedBody<NewGoose>>,
 ) -> Result<Answer<Goose>, Error> {
-    respond(context, request, async |request| {
-        let (id, goose) = request.body().await?.into_parts();
+    respond(context, request, async |new_goose, request| {
+        let (id, goose) = new_goose.into_parts();
         if goose.grams > MAX_GRAMS {
             let message = format!("a goose of {} g is too heavy: weigh it again", goose.grams);
             return Err(Refusal::new(TOO_HEAVY, message));
@@ -49,8 +49,7 @@ async fn get_goose(
     context: RequestContext<Context>,
     request: UnreadRequest<Path<GoosePath>>,
 ) -> Result<Answer<Goose>, Error> {
-    respond(context, request, async |request| {
-        let GoosePath { id } = request.parameters().await?.into_inner();
+    respond(context, request, async |GoosePath { id }, request| {
         let missing = || Refusal::new(NOT_FOUND, format!("there is no goose {id}"));
         let goose = request.stored(id).await?.ok_or_else(missing)?;
         request.answer(goose)

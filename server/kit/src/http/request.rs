@@ -1,6 +1,6 @@
 //! The steps that operations have in common, from the head of a request to its answer.
 //!
-//! An operation is a function that takes an [`AcceptedRequest`], whose token is accepted, and
+//! An operation is a function that takes the [`Input`] of a request whose token is accepted, and
 //! returns an answer or a [`Refusal`]. [`respond`] is the only code that turns the result into an
 //! answer, an access record and metrics.
 //!
@@ -8,10 +8,9 @@
 //! send `100 Continue`. Only the digest of the token may leave this module, never any other part of
 //! the `Authorization` header.
 
-use std::marker::PhantomData;
 use std::sync::Arc;
 
-use dropshot::{Body, RequestContext, SharedExtractor, TypedBody};
+use dropshot::{Body, ExclusiveExtractor, Path, Query, RequestContext, SharedExtractor, TypedBody};
 use groundwork_store::token::TokenDigest;
 use groundwork_store::{Guard, Outcome, Row};
 use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, WWW_AUTHENTICATE};
@@ -30,15 +29,8 @@ use crate::service::Service;
 use crate::token::Token;
 
 /// A request whose token is accepted. Its methods are the steps of an operation.
-pub struct AcceptedRequest<E> {
+pub struct AcceptedRequest {
     state: Context,
-    /// The header fields. Empty once a permit is held.
-    headers: HeaderMap,
-    /// `None` once the body is being read.
-    body: Option<Body>,
-    /// What the parameters are extracted from. `None` once a permit is held.
-    source: Option<RequestContext<Context>>,
-    extractor: PhantomData<fn() -> E>,
     token: Arc<KnownToken>,
     /// Bounds the memory of requests. Held from before the body or the store is read until the
     /// whole answer has been written to the socket.
@@ -46,34 +38,46 @@ pub struct AcceptedRequest<E> {
     record: AccessRecord,
 }
 
+/// The head of a request, as Dropshot passes it to an operation.
+type Head = RequestContext<Context>;
+
+/// What an operation takes from a request: the body of a `TypedBody`, or the parameters of a `Path`
+/// or a `Query`.
+pub trait Input: ExclusiveExtractor + Sized {
+    /// The type that the document declares.
+    type Value;
+
+    /// Reads the input of a request whose token is accepted. [`respond`] calls this.
+    fn read(
+        head: Head,
+        body: Body,
+        request: &mut AcceptedRequest,
+    ) -> impl Future<Output = Result<Self::Value, Refusal>> + Send;
+}
+
 /// Runs an operation if the token of the request is accepted, and answers, counts and logs the
-/// request.
+/// request. The operation gets the input, which is read after the credentials are checked.
 ///
 /// The result is never an `Err`: a refusal is returned as an [`Answer`], because it needs headers.
 // Not an `async fn`, because its future would hold the parameters, and with them the whole head,
 // until the answer.
-pub fn respond<E, T: Content>(
-    mut context: RequestContext<Context>,
-    request: UnreadRequest<E>,
-    operation: impl AsyncFnOnce(&mut AcceptedRequest<E>) -> Result<Answer<T>, Refusal>,
+pub fn respond<E: Input, T: Content>(
+    mut context: Head,
+    UnreadRequest { body, .. }: UnreadRequest<E>,
+    operation: impl AsyncFnOnce(E::Value, &mut AcceptedRequest) -> Result<Answer<T>, Refusal>,
 ) -> impl Future<Output = Result<Answer<T>, Error>> {
     let state = Arc::clone(context.context());
     let mut record = AccessRecord::new(Arc::clone(&state.access_log), &mut context);
     async move {
-        let UnreadRequest { headers, body, extractor } = request;
-        let (result, mut record) = match accepted_token(&state, &headers, &mut record) {
+        let program = state.service.names.program;
+        let headers = context.request.headers();
+        let (result, mut record) = match accepted_token(&state, headers, &mut record) {
             Ok(token) => {
-                let mut request = AcceptedRequest {
-                    state: Arc::clone(&state),
-                    headers,
-                    body: Some(body),
-                    source: Some(context),
-                    extractor,
-                    token,
-                    permit: None,
-                    record,
+                let mut request = AcceptedRequest { state, token, permit: None, record };
+                let result = match E::read(context, body, &mut request).await {
+                    Ok(input) => operation(input, &mut request).await,
+                    Err(refusal) => Err(refusal),
                 };
-                let result = operation(&mut request).await;
                 (result, request.record)
             }
             Err(refusal) => {
@@ -89,7 +93,7 @@ pub fn respond<E, T: Content>(
                 // with the head, or else closes the connection after the answer and says so
                 // (RFC 9112, section 9.6).
                 yield_now().await;
-                let answer = refuse(state.service.names.program, &refusal);
+                let answer = refuse(program, &refusal);
                 record.refusal = Some(refusal);
                 answer
             }
@@ -127,7 +131,7 @@ fn refuse<T: Content>(realm: &str, refusal: &Refusal) -> Answer<T> {
     answer
 }
 
-impl<E> AcceptedRequest<E> {
+impl AcceptedRequest {
     /// Reads the row with this id, within `--store-timeout`. Acquires a permit first.
     ///
     /// # Errors
@@ -204,74 +208,73 @@ impl<E> AcceptedRequest<E> {
         }
         let permit: Guard = Arc::new(self.state.permits.acquire(&self.token.permits)?);
         self.permit = Some(Arc::clone(&permit));
-        // Free the head, which may have 400 KiB, because the rest of the request may take long.
-        self.headers = HeaderMap::new();
-        self.source = None;
         Ok(permit)
     }
-
-    /// Checks that the body is plain `application/json`: a single media type (RFC 9110, section
-    /// 8.3), compared case-insensitively, and no content coding (section 8.4). Parameters are
-    /// ignored, because RFC 8259 defines none for `application/json`.
-    fn require_json(&self) -> Result<(), Refusal> {
-        let media_type = single_value(&self.headers, &CONTENT_TYPE);
-        let essence = media_type.and_then(|value| value.as_bytes().split(|b| *b == b';').next());
-        if !essence.unwrap_or_default().trim_ascii().eq_ignore_ascii_case(b"application/json") {
-            return Err(Refusal::of(ErrorCode::UNSUPPORTED_MEDIA_TYPE));
-        }
-        if self.headers.contains_key(CONTENT_ENCODING) {
-            let message = "the body must be sent without a `Content-Encoding`";
-            return Err(Refusal::new(ErrorCode::UNSUPPORTED_MEDIA_TYPE, message));
-        }
-        Ok(())
-    }
 }
 
-impl<E: SharedExtractor> AcceptedRequest<E> {
-    /// Extracts the parameters of the path or of the query. This is the first step of an operation
-    /// that has parameters.
-    ///
-    /// # Errors
-    ///
-    /// `error` 400.
-    ///
-    /// # Panics
-    ///
-    /// Panics after a step that acquires a permit, because the head has been freed then.
-    pub async fn parameters(&mut self) -> Result<E, Refusal> {
-        let source = self.source.as_ref().expect("the parameters are the first step");
-        let extracted = E::from_request(source).await;
-        extracted.map_err(|error| Refusal::new(ErrorCode::BAD_REQUEST, error.external_message))
-    }
-}
+impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for TypedBody<T> {
+    type Value = T;
 
-impl<T> AcceptedRequest<TypedBody<T>>
-where
-    T: DeserializeOwned + JsonSchema + Send + Sync + 'static,
-{
     /// Receives and parses the body, within the limits: checks the media type, acquires a permit,
     /// and only then reads the first byte. Checks the token again at the end, because it may have
-    /// been revoked since. This is the first step of an operation that has a body.
+    /// been revoked since.
     ///
     /// # Errors
     ///
     /// `error` 400, 401, 408, 413, 415 or 503.
-    ///
-    /// # Panics
-    ///
-    /// Panics after a step that acquires a permit, because the head has been freed then.
-    pub async fn body(&mut self) -> Result<T, Refusal> {
-        assert!(self.source.is_some(), "the body is the first step");
-        self.require_json()?;
-        self.permit()?;
-        let body = self.body.take().expect("the body is read once");
-        let body = body::receive(body, &self.state.limits).await?;
+    async fn read(head: Head, body: Body, request: &mut AcceptedRequest) -> Result<T, Refusal> {
+        require_json(head.request.headers())?;
+        request.permit()?;
+        // Free the head, which may have 400 KiB, because the rest of the request may take long.
+        drop(head);
+        let body = body::receive(body, &request.state.limits).await?;
         let parsed = body::parse(&body)?;
-        drop(body);
-        self.record.ignored = parsed.ignored;
-        self.state.tokens.check_still_accepted(&self.token)?;
+        request.record.ignored = parsed.ignored;
+        request.state.tokens.check_still_accepted(&request.token)?;
         Ok(parsed.value)
     }
+}
+
+impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Path<T> {
+    type Value = T;
+
+    async fn read(head: Head, _: Body, _: &mut AcceptedRequest) -> Result<T, Refusal> {
+        extract(head).await.map(Self::into_inner)
+    }
+}
+
+impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Query<T> {
+    type Value = T;
+
+    async fn read(head: Head, _: Body, _: &mut AcceptedRequest) -> Result<T, Refusal> {
+        extract(head).await.map(Self::into_inner)
+    }
+}
+
+/// Extracts the parameters of the path or of the query.
+///
+/// # Errors
+///
+/// `error` 400.
+async fn extract<E: SharedExtractor>(head: Head) -> Result<E, Refusal> {
+    let extracted = E::from_request(&head).await;
+    extracted.map_err(|error| Refusal::new(ErrorCode::BAD_REQUEST, error.external_message))
+}
+
+/// Checks that the body is plain `application/json`: a single media type (RFC 9110, section 8.3),
+/// compared case-insensitively, and no content coding (section 8.4). Parameters are ignored, because
+/// RFC 8259 defines none for `application/json`.
+fn require_json(headers: &HeaderMap) -> Result<(), Refusal> {
+    let media_type = single_value(headers, &CONTENT_TYPE);
+    let essence = media_type.and_then(|value| value.as_bytes().split(|b| *b == b';').next());
+    if !essence.unwrap_or_default().trim_ascii().eq_ignore_ascii_case(b"application/json") {
+        return Err(Refusal::of(ErrorCode::UNSUPPORTED_MEDIA_TYPE));
+    }
+    if headers.contains_key(CONTENT_ENCODING) {
+        let message = "the body must be sent without a `Content-Encoding`";
+        return Err(Refusal::new(ErrorCode::UNSUPPORTED_MEDIA_TYPE, message));
+    }
+    Ok(())
 }
 
 /// Returns the digest of the bearer token (RFC 9110, section 11.6.2; RFC 6750, section 2.1).

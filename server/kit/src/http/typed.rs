@@ -35,20 +35,18 @@ use crate::error::{Error, ErrorCode};
 /// end, and accepts media types that the document does not declare. Pass this to
 /// [`respond`](crate::respond).
 pub struct UnreadRequest<E> {
-    pub(crate) headers: HeaderMap,
     pub(crate) body: Body,
-    pub(crate) extractor: PhantomData<fn() -> E>,
+    extractor: PhantomData<fn() -> E>,
 }
 
 #[async_trait]
 impl<E: ExclusiveExtractor + 'static> ExclusiveExtractor for UnreadRequest<E> {
-    /// Accepts every request unchanged.
+    /// Accepts every request. Its head is in the context.
     async fn from_request<C: ServerContext>(
         _: &RequestContext<C>,
         request: http::Request<Body>,
     ) -> Result<Self, HttpError> {
-        let (head, body) = request.into_parts();
-        Ok(Self { headers: head.headers, body, extractor: PhantomData })
+        Ok(Self { body: request.into_body(), extractor: PhantomData })
     }
 
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
