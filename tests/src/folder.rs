@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use tempfile::TempDir;
 
 use crate::build::binary;
-use crate::postgres::{Cluster, Databases};
+use crate::postgres::Cluster;
 
 /// The prefix of the names of folders that have a database. The database has the same name.
 const PREFIX: &str = "plants_";
@@ -22,7 +22,7 @@ const PREFIX: &str = "plants_";
 pub enum Engine {
     /// A file in the server's folder.
     Sqlite,
-    /// A database of [`databases`].
+    /// A database of the PostgreSQL server that the tests of a process share.
     Postgres,
 }
 
@@ -37,17 +37,8 @@ impl Engine {
     }
 }
 
-/// Returns the databases of the PostgreSQL server that the tests of this process share.
-pub fn databases() -> &'static Databases {
-    static DATABASES: LazyLock<Databases> = LazyLock::new(|| {
-        let cluster = Cluster::start();
-        let databases = cluster.databases().clone();
-        // The cluster is removed when this process exits.
-        std::mem::forget(cluster);
-        databases
-    });
-    &DATABASES
-}
+/// The PostgreSQL server that the tests of this process share. It ends with the process.
+static CLUSTER: LazyLock<Cluster> = LazyLock::new(Cluster::start);
 
 /// A temporary folder and its store. Both are removed on drop.
 pub struct Folder {
@@ -61,7 +52,7 @@ impl Folder {
     #[expect(clippy::new_without_default, reason = "no two folders are equal")]
     pub fn new() -> Self {
         let folder = TempDir::with_prefix(PREFIX).expect("a temporary folder");
-        let url = database_of(folder.path()).map(|database| databases().create(database));
+        let url = database_of(folder.path()).map(|database| CLUSTER.create(database));
         Self { url, folder }
     }
 
@@ -93,7 +84,7 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         if let Some(database) = database_of(self.path()) {
-            databases().remove(database);
+            CLUSTER.remove(database);
         }
     }
 }
@@ -107,7 +98,7 @@ impl From<TempDir> for Folder {
 
 /// Returns the URL of the store that belongs to a folder. See [`Folder::new`].
 pub fn store_of(folder: &Path) -> String {
-    database_of(folder).map_or_else(|| DEFAULT.into(), |database| databases().url(database))
+    database_of(folder).map_or_else(|| DEFAULT.into(), |database| CLUSTER.url(database))
 }
 
 /// Returns a command that runs the binary in a folder, on the store that belongs to it (see
@@ -116,7 +107,7 @@ pub fn binary_in(folder: &Path) -> Command {
     let mut command = Command::new(binary());
     without_own_variables(&mut command);
     command.current_dir(folder).env("PLANT_STORE_LISTEN", "127.0.0.1:0");
-    command.envs(database_of(folder).map(|database| (STORE, databases().url(database))));
+    command.envs(database_of(folder).map(|database| (STORE, CLUSTER.url(database))));
     command
 }
 

@@ -26,7 +26,7 @@ use serde_json::Value;
 pub use binary::{failure, refusal, run, signalled};
 pub use build::{build, build_example, library};
 pub use events::{EVENT_TIMEOUT, wait_until};
-pub use folder::{Engine, Folder, binary_in, databases, store_of, without_own_variables};
+pub use folder::{Engine, Folder, binary_in, store_of, without_own_variables};
 pub use http::{Connection, Response, bearer, head, post, request};
 pub use launched::{Launched, token};
 pub use server::{Server, Starting};

@@ -4,7 +4,6 @@
 
 use std::time::{Duration, Instant};
 
-use nix::unistd::Pid;
 use plant_store_tests::plant;
 use plant_store_tests::postgres::Cluster;
 
@@ -63,7 +62,7 @@ fn killed_worker_does_not_block_creates_on_the_other_worker() {
 #[ignore = "needs Citus"]
 fn silent_worker_does_not_block_creates_on_the_other_worker() {
     let pause = |worker: &Cluster| {
-        let backends = worker.databases().backends("plants").into_iter().map(Pid::from_raw);
+        let backends = worker.backends("plants");
         std::iter::once(worker.pid()).chain(backends).map(Paused::pause).collect()
     };
     create_while_down(pause, |_| {});

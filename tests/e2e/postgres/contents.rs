@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
-use plant_store_tests::postgres::{Cluster, Mode, Session};
+use plant_store_tests::postgres::{Cluster, Session};
 use plant_store_tests::{Folder, Server, Starting, amount, binary_in, failure, plant, wait_until};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -115,7 +115,7 @@ fn check_exits_2_if_the_store_cannot_be_checked() {
     drop(without_token(&url).start());
     cluster.session("postgres").execute("CREATE ROLE stranger LOGIN");
     assert!(cause(&url.replace("//plants@", "//stranger@")).contains("permission denied"));
-    cluster.stop(Mode::Fast);
+    cluster.stop("fast");
     assert!(cause(&url).contains("cannot use"));
 }
 

@@ -1,6 +1,6 @@
 //! Several hosts in one URL: silent hosts, standbys and failovers.
 
-use plant_store_tests::postgres::Link;
+use plant_store_tests::postgres::{Link, Network};
 use plant_store_tests::{Folder, Server, plant};
 
 use super::scene::cluster_with_database;
@@ -12,17 +12,12 @@ pub fn start(ports: [u16; 2], store_timeout: &str) -> Server {
     Server::starting_in(Folder::over(&url)).with(&["--store-timeout", store_timeout]).start()
 }
 
-fn port_of(link: &Link) -> u16 {
-    let (_, port) = link.databases().server().rsplit_once(':').expect("a port");
-    port.parse().expect("a number")
-}
-
 #[test]
 fn silent_host_is_skipped_at_the_start() {
     let (cluster, _) = cluster_with_database();
     let link = Link::new(&cluster);
-    link.stall();
-    let server = start([port_of(&link), cluster.port()], "5s");
+    link.set(Network::Stalled);
+    let server = start([link.port(), cluster.port()], "5s");
     server.create(&plant(1, "Ficus", None)).plant();
     // When the server reconnects, it does not try the silent host first.
     cluster.session("plants").execute(
@@ -38,9 +33,9 @@ fn silent_host_is_skipped_at_the_start() {
 fn host_that_becomes_silent_is_skipped() {
     let (cluster, _) = cluster_with_database();
     let link = Link::new(&cluster);
-    let server = start([port_of(&link), cluster.port()], "1s");
+    let server = start([link.port(), cluster.port()], "1s");
     server.create(&plant(1, "Ficus", None)).plant();
-    link.stall();
+    link.set(Network::Stalled);
     let is_created = || server.create(&plant(2, "Fern", None)).status == 200;
     server.wait_until("a create by the other host", is_created);
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use plant_store_tests::postgres::{Cluster, Mode};
+use plant_store_tests::postgres::Cluster;
 use plant_store_tests::{Folder, Server, plant};
 use tempfile::TempDir;
 
@@ -42,7 +42,7 @@ fn create_is_503_while_the_disk_of_the_database_is_full() {
     let (folder, full) = full_disk();
     let cluster = Cluster::start();
     create_database(&cluster);
-    cluster.stop(Mode::Fast);
+    cluster.stop("fast");
     cluster.start_with(&format!(
         "LD_PRELOAD={} FULL_DISK={}",
         folder.path().join("full_disk.so").display(),

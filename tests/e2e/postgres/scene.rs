@@ -62,7 +62,7 @@ pub fn create_database(cluster: &Cluster) {
         }
     };
     on_each_node("CREATE ROLE plants LOGIN");
-    cluster.databases().create("plants");
+    cluster.create("plants");
     on_each_node("ALTER DATABASE plants OWNER TO plants");
 }
 

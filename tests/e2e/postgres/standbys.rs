@@ -3,7 +3,7 @@
 
 use std::thread::{self, ScopedJoinHandle};
 
-use plant_store_tests::postgres::{Cluster, Mode};
+use plant_store_tests::postgres::Cluster;
 use plant_store_tests::{Connection, Response, Server, plant, wait_until};
 
 use super::hosts;
@@ -67,7 +67,7 @@ fn create_is_503_while_the_standby_is_down() {
     let server = &pair.server;
     let [ficus, fern] = [plant(1, "Ficus", None), plant(2, "Fern", None)];
     server.create(&ficus).plant();
-    pair.standby.stop(Mode::Fast);
+    pair.standby.stop("fast");
     assert_eq!(server.create(&fern).error(), 503);
     // The cancelled wait has made the row visible.
     assert!(pair.is_on_primary(2));
@@ -88,11 +88,11 @@ fn create_is_503_while_the_standby_is_down() {
 #[test]
 fn uncommitted_row_after_primary_restart_is_not_acknowledged() {
     let pair = Pair::start("50s");
-    pair.standby.stop(Mode::Fast);
+    pair.standby.stop("fast");
     thread::scope(|scope| {
         let created = pair.create(scope, &plant(1, "Ficus", None));
         pair.wait_for_waiting_commit();
-        pair.primary.stop(Mode::Immediate);
+        pair.primary.stop("immediate");
         pair.primary.start_again();
         // The row is visible, and the service retries the create.
         pair.wait_for_waiting_commit();
@@ -122,7 +122,7 @@ fn commit_with_a_cancelled_wait_is_not_acknowledged() {
     let pair = Pair::start("50s");
     let session = pair.primary.session("postgres");
     for (id, end) in [(1, "pg_cancel_backend"), (2, "pg_terminate_backend")] {
-        pair.standby.stop(Mode::Fast);
+        pair.standby.stop("fast");
         thread::scope(|scope| {
             let created = pair.create(scope, &plant(id, "Ficus", None));
             pair.wait_for_waiting_commit();

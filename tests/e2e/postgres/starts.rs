@@ -11,7 +11,7 @@ use std::process::Command;
 use std::thread;
 
 use nix::sys::signal::Signal;
-use plant_store_tests::postgres::{Cluster, Mode, Session};
+use plant_store_tests::postgres::{Cluster, Session};
 use plant_store_tests::tls::{Authority, CERT, KEY};
 use plant_store_tests::{
     Folder, Server, Starting, plant, signalled, wait_until, without_own_variables,
@@ -37,7 +37,7 @@ const SERVE: &str = "serve --listen 127.0.0.1:0";
 #[test]
 fn start_waits_for_a_database_that_is_down() {
     let (cluster, url) = cluster_with_database();
-    cluster.stop(Mode::Fast);
+    cluster.stop("fast");
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let metrics = listener.local_addr().expect("it has an address");
     // The service will listen on this port.

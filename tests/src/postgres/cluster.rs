@@ -1,41 +1,75 @@
-//! A PostgreSQL server with a data folder of its own, which can be stopped, killed and restarted.
+//! PostgreSQL servers, which `pg_ctl` starts, stops and promotes.
+//!
+//! If `PLANT_STORE_TESTS_CITUS=1` is in the environment, each cluster is a coordinator with two
+//! workers. The tests stay the same: each new table `plants` is distributed when it is created.
 
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::env;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{self, Child, Command, Stdio};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, Uid, User};
 
-use super::keeper::Keeper;
-use super::process::{children, has_ended, is_stopped};
-use super::{Databases, Session, citus, port};
+use super::Session;
 use crate::events::wait_until;
 
+/// Creates a folder, prints its name, and removes the folder and its server when stdin closes. That
+/// happens when the cluster is dropped, and when the test process ends, even by SIGKILL.
+///
+/// A killed server leaves its System V shared memory segment behind. The id of the segment is in
+/// line 7 of `postmaster.pid`.
+const KEEP: &str = r#"
+    folder=$(mktemp -d "$TMPDIR/plant-store-postgres.XXXXXX") && cd "$folder" && pwd || exit
+    read -r _
+    if [ -f data/postmaster.pid ]; then
+        segment=$(awk 'NR == 7 { print $2 }' data/postmaster.pid)
+        kill -CONT "$(head -n 1 data/postmaster.pid)"
+        pg_ctl stop -D data -m immediate -t 10
+        ipcrm -m "$segment"
+    fi
+    cd / && rm -rf "$folder""#;
+
+/// These settings are not in the data folder, so that a copy of the folder does not get them.
+/// Shared memory in files of the data folder is removed with the folder.
+const SETTINGS: &str = "-c listen_addresses=127.0.0.1 -c unix_socket_directories= \
+    -c max_connections=300 -c dynamic_shared_memory_type=mmap -c wal_retrieve_retry_interval=100ms";
+
+/// An interrupted commit on several servers is completed or rolled back within a second, not within
+/// a minute.
+const CITUS_SETTINGS: &str = "-c shared_preload_libraries=citus \
+    -c citus.node_conninfo=sslmode=disable -c citus.recover_2pc_interval=1s";
+
+/// Distributes each new table `plants`. An operator does that once, by hand: see STORES.md.
+const DISTRIBUTE: &str = "
+    CREATE FUNCTION distribute_plants() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+        PERFORM create_distributed_table(objid, 'id') FROM pg_event_trigger_ddl_commands()
+            WHERE object_identity = 'public.plants';
+    END $$;
+    CREATE EVENT TRIGGER distribute_plants ON ddl_command_end WHEN TAG IN ('CREATE TABLE')
+        EXECUTE FUNCTION distribute_plants()";
+
 /// The data folder of a server that has never run. Copying it is faster than `initdb`, which so
-/// runs only once in each process.
-static TEMPLATE: LazyLock<Keeper> = LazyLock::new(|| {
-    let mut keeper = Keeper::start();
-    // Without a sync only a power cut could lose these files.
-    keeper
-        .run("initdb -D data -U postgres -A trust -E UTF8 --locale=C -k --no-sync --wal-segsize=1");
-    keeper
+/// runs only once in each process. Without a sync only a power cut could lose these files.
+static TEMPLATE: LazyLock<Kept> = LazyLock::new(|| {
+    let kept = Kept::new();
+    kept.run("initdb -D data -U postgres -A trust -E UTF8 --locale=C -k --no-sync --wal-segsize=1");
+    kept
 });
 
-/// How to stop a server (PostgreSQL, "Shutting Down the Server").
-#[derive(Clone, Copy, Debug)]
-pub enum Mode {
-    /// End the sessions, roll back the transactions, and run a checkpoint.
-    Fast,
-    /// End every process at once. The next start recovers from the WAL.
-    Immediate,
+fn is_on_citus() -> bool {
+    env::var_os("PLANT_STORE_TESTS_CITUS").is_some()
 }
 
 /// A database cluster on 127.0.0.1, with fsync and page checksums. Dropping it removes it.
 pub struct Cluster {
-    pub(super) keeper: Mutex<Keeper>,
-    /// The process of the server, or `None` while it is down.
-    server: Mutex<Option<Pid>>,
+    kept: Kept,
     port: u16,
-    databases: Databases,
     /// The workers of a Citus coordinator. Empty for any other cluster.
     workers: Vec<Self>,
 }
@@ -43,34 +77,50 @@ pub struct Cluster {
 impl Cluster {
     /// Creates a cluster and starts its server. If the tests run on Citus, it has running workers.
     pub fn start() -> Self {
-        let mut cluster = Self::single_node();
-        if citus::is_enabled() {
-            cluster.workers = (0..citus::WORKERS).map(|_| Self::single_node()).collect();
-            cluster.databases.workers =
-                cluster.workers.iter().map(|worker| worker.databases.clone()).collect();
-        }
-        cluster
+        let workers = if is_on_citus() { 2 } else { 0 };
+        Self { workers: (0..workers).map(|_| Self::single_node()).collect(), ..Self::single_node() }
     }
 
     fn single_node() -> Self {
-        let mut keeper = Keeper::start();
-        keeper.run(&format!("cp -r {} data", TEMPLATE.folder.join("data").display()));
-        let cluster = Self::new(keeper);
+        let template = TEMPLATE.folder.display();
+        Self::on(&format!("cp -r {template}/data data"))
+    }
+
+    /// Starts a server on the data folder that the command makes.
+    fn on(command: &str) -> Self {
+        let kept = Kept::new();
+        kept.run(command);
+        let cluster = Self { kept, port: free_port(), workers: Vec::new() };
         cluster.start_again();
         cluster
     }
 
-    /// Returns a cluster with an existing data folder. Its server is not started yet.
-    pub(super) fn new(keeper: Keeper) -> Self {
-        let port = port::free();
-        let databases = Databases::new(format!("postgres://postgres@127.0.0.1:{port}"));
-        Self {
-            keeper: Mutex::new(keeper),
-            server: Mutex::new(None),
-            port,
-            databases,
-            workers: Vec::new(),
-        }
+    /// Starts a standby of this primary, and waits until commits wait for the standby. The name
+    /// also names its replication slot: it has lower-case letters, digits and underscores.
+    #[must_use]
+    pub fn standby(&self, name: &str) -> Self {
+        // A promoted standby must not wait for a standby of its own.
+        let standby = Self::on(&format!(
+            "pg_basebackup -D data -R -X stream -C -S {name} --checkpoint=fast --no-sync \
+             -d 'host=127.0.0.1 port={} user=postgres application_name={name}' &&
+             sed -i /^synchronous_standby_names/d data/postgresql.auto.conf",
+            self.port
+        ));
+        self.set("synchronous_standby_names", &format!("FIRST 1 ({name})"));
+        self.wait_for_standby(name);
+        standby
+    }
+
+    /// Waits until the standby of that name follows the primary, so that commits wait for it and
+    /// succeed.
+    pub fn wait_for_standby(&self, name: &str) {
+        let session = self.session("postgres");
+        let query = format!(
+            "SELECT count(*) FROM pg_stat_replication
+             WHERE application_name = '{name}' AND state = 'streaming' AND sync_state = 'sync'"
+        );
+        let is_there = || session.value(&query) == "1";
+        wait_until(is_there, || format!("{name} does not follow:\n{}", self.log()));
     }
 
     /// The port of 127.0.0.1 on which the server listens. A restart does not change it.
@@ -83,29 +133,69 @@ impl Cluster {
         std::iter::once(self).chain(&self.workers)
     }
 
-    /// The databases of the cluster.
-    pub fn databases(&self) -> &Databases {
-        &self.databases
-    }
-
-    /// The URL of a database.
+    /// The URL of a database for the superuser, whether or not the database exists.
     pub fn url(&self, database: &str) -> String {
-        self.databases.url(database)
+        format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
     }
 
     /// Opens a session with a database. The database `postgres` always exists.
     pub fn session(&self, database: &str) -> Session {
-        self.databases.session(database)
+        Session::open(&self.url(database))
+    }
+
+    /// Creates an empty database and returns its URL. On Citus it is distributed over the workers.
+    pub fn create(&self, database: &str) -> String {
+        for node in self.nodes() {
+            node.session("postgres").execute(&format!("CREATE DATABASE \"{database}\""));
+            if !self.workers.is_empty() {
+                node.session(database).execute("CREATE EXTENSION citus");
+            }
+        }
+        if !self.workers.is_empty() {
+            let coordinator = self.session(database);
+            let own = "SELECT citus_set_coordinator_host('127.0.0.1', inet_server_port())";
+            coordinator.execute(own);
+            for worker in &self.workers {
+                let add = format!("SELECT citus_add_node('127.0.0.1', {})", worker.port);
+                coordinator.execute(&add);
+            }
+            coordinator.execute(DISTRIBUTE);
+        }
+        self.url(database)
+    }
+
+    /// Removes a database, and ends its sessions. Failures are ignored: this is called at the end
+    /// of a test, and the whole server is removed after it.
+    pub fn remove(&self, database: &str) {
+        for node in self.nodes() {
+            if let Ok(session) = Session::try_open(&node.url("postgres")) {
+                let _ = session.try_rows(&format!("DROP DATABASE \"{database}\" WITH (FORCE)"));
+            }
+        }
+    }
+
+    /// Returns the process ids of the backends that serve clients of a database.
+    pub fn backends(&self, database: &str) -> Vec<Pid> {
+        let rows = self.session("postgres").rows(&format!(
+            "SELECT pid FROM pg_stat_activity
+             WHERE datname = '{database}' AND backend_type = 'client backend'"
+        ));
+        rows.into_iter().flatten().flatten().map(|pid| process(&pid)).collect()
     }
 
     /// The process id of the server, which is the parent of all its backends.
     pub fn pid(&self) -> Pid {
-        lock(&self.server).expect("the server runs")
+        let file = fs::read_to_string(self.pid_file()).expect("the server runs");
+        process(file.lines().next().expect("a process id"))
+    }
+
+    fn pid_file(&self) -> PathBuf {
+        self.kept.folder.join("data/postmaster.pid")
     }
 
     /// Returns the log of the server.
     pub fn log(&self) -> String {
-        lock(&self.keeper).log()
+        self.kept.log()
     }
 
     /// Starts the server on the same port, and waits until it accepts sessions.
@@ -115,35 +205,22 @@ impl Cluster {
 
     /// Starts the server with environment variables, written as for a shell: `NAME=value`.
     pub fn start_with(&self, variables: &str) {
-        let mut server = lock(&self.server);
-        assert!(server.is_none(), "the server is down");
-        // These settings are not in the data folder, so that a copy of the folder does not get
-        // them. Shared memory in files of the data folder is removed with the folder.
-        let command = format!(
-            "{variables} postgres -D data -c listen_addresses=127.0.0.1 -c port={} \
-             -c unix_socket_directories= -c max_connections=300 \
-             -c dynamic_shared_memory_type=mmap -c wal_retrieve_retry_interval=100ms {}",
-            self.port,
-            citus::settings()
-        );
-        let answer = lock(&self.keeper).start_server(&command);
-        let pid = Pid::from_raw(answer.parse().expect("a process id"));
-        *server = Some(pid);
-        let accepts_sessions = || {
-            assert!(!has_ended(pid), "PostgreSQL does not start:\n{}", self.log());
-            Session::try_open(&self.url("postgres")).is_ok()
-        };
-        wait_until(accepts_sessions, || format!("PostgreSQL accepts no session:\n{}", self.log()));
+        // The process of a killed server may be a zombie, which a start would take for a server.
+        let _ = fs::remove_file(self.pid_file());
+        let citus = if is_on_citus() { CITUS_SETTINGS } else { "" };
+        let settings = format!("-c port={} {SETTINGS} {citus}", self.port);
+        self.kept.run(&format!("{variables} pg_ctl start -D data -w -o '{settings}'"));
     }
 
-    /// Stops the server, and waits until it has ended.
-    pub fn stop(&self, mode: Mode) {
-        let signal = match mode {
-            Mode::Fast => Signal::SIGINT,
-            Mode::Immediate => Signal::SIGQUIT,
-        };
-        kill(self.pid(), signal).expect("the server is running");
-        self.wait_for_end(&[self.pid()]);
+    /// Stops the server in a mode of `pg_ctl`, and waits until it has ended: `fast` rolls back the
+    /// transactions and runs a checkpoint; after `immediate` the next start recovers from the WAL.
+    pub fn stop(&self, mode: &str) {
+        self.kept.run(&format!("pg_ctl stop -D data -m {mode}"));
+    }
+
+    /// Promotes this standby to a primary, and waits until it takes writes.
+    pub fn promote(&self) {
+        self.kept.run("pg_ctl promote -D data -w");
     }
 
     /// Kills the server and all its backends at once, like a crash of the machine, except that
@@ -152,15 +229,18 @@ impl Cluster {
         let pid = self.pid();
         // A stopped server starts no more backends.
         kill(pid, Signal::SIGSTOP).expect("the server is running");
-        wait_until(|| is_stopped(pid), || "the server does not stop".into());
-        let mut processes = children(pid);
+        wait_until(|| state(pid) == 'T', || "the server does not stop".into());
+        let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+        let mut processes: Vec<_> =
+            children.expect("the server runs").split_whitespace().map(process).collect();
         processes.push(pid);
         for process in &processes {
             // A backend may have exited by itself.
             let _ = kill(*process, Signal::SIGKILL);
         }
         // A server does not start while a backend of the previous server is still running.
-        self.wait_for_end(&processes);
+        let ended = || processes.iter().all(|process| matches!(state(*process), 'Z' | 'X'));
+        wait_until(ended, || format!("the server does not end:\n{}", self.log()));
     }
 
     /// Changes a setting of the server, and waits until it is in force: for new sessions, for
@@ -177,16 +257,97 @@ impl Cluster {
         // settings before it runs a checkpoint.
         session.execute("CHECKPOINT");
     }
+}
 
-    fn wait_for_end(&self, processes: &[Pid]) {
-        let ended = || processes.iter().all(|process| has_ended(*process));
-        wait_until(ended, || format!("the server does not end:\n{}", self.log()));
-        lock(&self.keeper).wait_for_server();
-        *lock(&self.server) = None;
+/// A folder with the cluster in `data`, and the output of its programs in `log`.
+struct Kept {
+    folder: PathBuf,
+    keeper: Child,
+}
+
+impl Kept {
+    fn new() -> Self {
+        let mut keeper = shell(Path::new("/"), KEEP);
+        let mut keeper = keeper
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            // Ctrl-C ends the tests, and the end of the tests ends the server.
+            .process_group(0)
+            .spawn()
+            .expect("there is a shell");
+        let stdout = keeper.stdout.as_mut().expect("stdout is piped");
+        let mut folder = String::new();
+        BufReader::new(stdout).read_line(&mut folder).expect("a name is text");
+        let temporary = env::temp_dir();
+        assert!(!folder.is_empty(), "PostgreSQL cannot write to {}", temporary.display());
+        Self { folder: folder.trim_end().into(), keeper }
+    }
+
+    /// Runs a command in the folder, which must succeed.
+    fn run(&self, command: &str) {
+        let log = fs::File::options().create(true).append(true).open(self.folder.join("log"));
+        let log = log.expect("a log");
+        let mut shell = shell(&self.folder, command);
+        shell.stdin(Stdio::null()).stdout(log.try_clone().expect("a file")).stderr(log);
+        let status = shell.status().expect("there is a shell");
+        assert!(status.success(), "`{command}` failed:\n{}", self.log());
+    }
+
+    fn log(&self) -> String {
+        let log = fs::read(self.folder.join("log")).unwrap_or_default();
+        String::from_utf8_lossy(&log).into_owned()
     }
 }
 
-/// Locks a mutex even if it is poisoned, so that the first panic of a test stays visible.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+impl Drop for Kept {
+    fn drop(&mut self) {
+        drop(self.keeper.stdin.take());
+        let _ = self.keeper.wait();
+    }
+}
+
+/// Returns a shell that runs commands as the user of PostgreSQL, because `initdb` and the server
+/// refuse to run as root. The programs are those on the `PATH`, or else those of the newest version
+/// that Debian has installed, which puts none of them on the `PATH`.
+fn shell(folder: &Path, commands: &str) -> Command {
+    let mut shell = Command::new("sh");
+    let programs = "PATH=$PATH:$(ls -d /usr/lib/postgresql/*/bin | tail -n 1)";
+    shell.arg("-c").arg(format!("{programs}; {commands}")).current_dir(folder).env_clear();
+    shell.env("PATH", env::var_os("PATH").unwrap_or_default()).env("TMPDIR", env::temp_dir());
+    if Uid::effective().is_root() {
+        let user = ["postgres", "nobody"].map(|name| User::from_name(name).ok().flatten());
+        let user = user.into_iter().flatten().next().expect("there is an unprivileged user");
+        shell.uid(user.uid.as_raw()).gid(user.gid.as_raw());
+    }
+    shell
+}
+
+fn process(id: &str) -> Pid {
+    Pid::from_raw(id.parse().expect("a process id"))
+}
+
+/// Returns the state of a process, as in `/proc/PID/stat` (proc(5)). That of a process that is gone
+/// is `X`.
+fn state(process: Pid) -> char {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The name, in parentheses, may contain any character.
+    stat.rsplit_once(") ").and_then(|(_, fields)| fields.chars().next()).unwrap_or('X')
+}
+
+/// Returns a port of 127.0.0.1 on which nothing listens, a different one on each call. It is below
+/// the range that Linux uses for outgoing connections (`ip_local_port_range`): a server that
+/// restarts could find a port of that range taken by a client.
+fn free_port() -> u16 {
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+    // Processes that run at the same time start far apart.
+    let first = process::id().wrapping_mul(97);
+    let mut ports =
+        (0..).map(|_| 10_000 + first.wrapping_add(CALLS.fetch_add(1, Relaxed)) % 22_768);
+    let is_free = |port: &u32| {
+        let port = u16::try_from(*port).expect("below 32,768");
+        TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
+    };
+    let port = ports.find(is_free).expect("a port is free");
+    u16::try_from(port).expect("below 32,768")
 }

@@ -1,205 +1,105 @@
 //! The network between the service and the database, under the control of a test: a TCP proxy that
 //! can stall and cut connections. It neither loses nor changes a byte of an open connection.
 
-use std::io::Result;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Mutex;
-use std::time::Duration;
+use std::net::Ipv4Addr;
+use std::pin::pin;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, sink};
-use tokio::net::tcp::{ReadHalf, WriteHalf};
+use tokio::io::{AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
-use tokio::task::{JoinHandle, JoinSet};
-use tokio::time::timeout;
 
-use super::cluster::lock;
-use super::{Cluster, Databases, RUNTIME, port};
+use super::{Cluster, RUNTIME};
 use crate::events::wait_until;
 
-/// How long the peer of a closed connection has to close it too.
-const LAST_BYTES: Duration = Duration::from_secs(1);
-
-/// The maximum number of bytes per read.
-const CHUNK: usize = 16 * 1024;
-
-/// How connections are cut.
+/// The state of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
-    /// Both sides get RST.
+pub enum Network {
+    /// Bytes arrive.
+    Up,
+    /// No byte arrives any more. Connections stay open, and new ones are accepted, but stay silent.
+    Stalled,
+    /// Old and new connections end with RST.
     Reset,
-    /// Both sides get FIN, as if the peer had closed the connection.
-    Close,
-}
-
-/// How the link treats bytes and new connections.
-#[derive(Clone, Copy, Debug)]
-struct State {
-    stalls: bool,
-    /// How the link was cut, or `None`.
-    cut: Option<Cut>,
-}
-
-/// A listening proxy.
-struct Proxy {
-    state: watch::Sender<State>,
-    /// The task ends when the link is cut.
-    task: JoinHandle<()>,
+    /// Old and new connections end with FIN, as if the peer had closed them.
+    Closed,
 }
 
 /// A proxy in front of one server. Dropping it resets its connections.
 pub struct Link {
-    databases: Databases,
-    own: SocketAddr,
-    server: SocketAddr,
-    /// `None` while the link is cut.
-    proxy: Mutex<Option<Proxy>>,
+    port: u16,
+    state: watch::Sender<Network>,
 }
 
 impl Link {
-    /// Creates a link to a cluster, which is up.
+    /// Creates a link to a cluster.
     pub fn new(cluster: &Cluster) -> Self {
-        let [own, server] = [port::free(), cluster.port()]
-            .map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
-        let databases = Databases::new(format!("postgres://postgres@{own}"));
-        let link = Self { databases, own, server, proxy: Mutex::default() };
-        link.resume();
-        link
-    }
-
-    /// The databases of the server, as reached through this link.
-    pub fn databases(&self) -> &Databases {
-        &self.databases
-    }
-
-    /// The URL of a database, as reached through this link.
-    pub fn url(&self, database: &str) -> String {
-        self.databases.url(database)
-    }
-
-    /// Stalls the link: no byte arrives any more. Connections stay open, and new connections are
-    /// accepted, but stay silent.
-    pub fn stall(&self) {
-        self.change(|state| state.stalls = true);
-    }
-
-    /// Resumes a stalled or cut link: stalled bytes arrive, and new connections are accepted.
-    pub fn resume(&self) {
-        lock(&self.proxy).get_or_insert_with(|| listen(self.own, self.server));
-        self.change(|state| state.stalls = false);
-    }
-
-    /// Ends every connection, and refuses new ones.
-    pub fn cut(&self, how: Cut) {
-        self.change(|state| state.cut = Some(how));
-        let proxy = lock(&self.proxy).take().expect("the link is not cut yet");
-        wait_until(|| proxy.task.is_finished(), || "the link is not cut".into());
-    }
-
-    fn change(&self, change: impl FnOnce(&mut State)) {
-        let proxy = lock(&self.proxy);
-        proxy.as_ref().expect("the link is not cut").state.send_modify(change);
-    }
-}
-
-fn listen(own: SocketAddr, server: SocketAddr) -> Proxy {
-    let initial = State { stalls: false, cut: None };
-    let (sender, state) = watch::channel(initial);
-    let listener = std::net::TcpListener::bind(own).expect("the port is free");
-    listener.set_nonblocking(true).expect("the socket takes options");
-    let task = RUNTIME.spawn(async move {
-        accept(TcpListener::from_std(listener).expect("a socket"), server, state).await;
-    });
-    Proxy { state: sender, task }
-}
-
-async fn accept(listener: TcpListener, server: SocketAddr, state: watch::Receiver<State>) {
-    let mut connections = JoinSet::new();
-    loop {
-        tokio::select! {
-            Ok((client, _)) = listener.accept() => {
-                connections.spawn(relay(client, server, state.clone()));
+        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        listener.set_nonblocking(true).expect("the socket takes options");
+        let (state, changes) = watch::channel(Network::Up);
+        let server = cluster.port();
+        RUNTIME.spawn(async move {
+            let listener = TcpListener::from_std(listener).expect("a socket");
+            let mut own = changes.clone();
+            loop {
+                tokio::select! {
+                    accepted = listener.accept() => if let Ok((client, _)) = accepted {
+                        tokio::spawn(relay(client, server, changes.clone()));
+                    },
+                    // An error: the link was dropped.
+                    _ = own.wait_for(|_| false) => break,
+                }
             }
-            _ = wait_until_cut(&state) => break,
-            Some(_) = connections.join_next() => {}
+        });
+        Self { port, state }
+    }
+
+    /// The port of 127.0.0.1 on which the link listens.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Changes the state of the link. Returns when no connection is left that has to end.
+    pub fn set(&self, state: Network) {
+        self.state.send_replace(state);
+        if matches!(state, Network::Reset | Network::Closed) {
+            // Two are those of the listener.
+            let is_cut = || self.state.receiver_count() <= 2;
+            wait_until(is_cut, || "the link is not cut".into());
         }
     }
-    // Without a listener the kernel refuses new connections.
-    drop(listener);
-    connections.join_all().await;
 }
 
 /// Relays a connection until both sides have closed it, one side fails, or the link is cut.
-async fn relay(mut client: TcpStream, server: SocketAddr, state: watch::Receiver<State>) {
-    wait_while_stalled(&state).await;
-    let Ok(mut server) = TcpStream::connect(server).await else { return reset(&client) };
-    for stream in [&client, &server] {
-        stream.set_nodelay(true).expect("the socket takes options");
-    }
+async fn relay(mut client: TcpStream, port: u16, mut state: watch::Receiver<Network>) {
+    let mut server = None;
     let how = {
-        let (from_client, to_client) = client.split();
-        let (from_server, to_server) = server.split();
-        let both = async {
-            tokio::try_join!(
-                copy_while_up(from_client, to_server, &state),
-                copy_while_up(from_server, to_client, &state)
-            )
-        };
-        tokio::select! {
-            copied = both => match copied {
-                Ok(_) => return,
-                Err(_) => Cut::Reset,
-            },
-            how = wait_until_cut(&state) => how,
-        }
-    };
-    match how {
-        Cut::Reset => [&client, &server].into_iter().for_each(reset),
-        Cut::Close => {
-            for stream in [client, server] {
-                tokio::spawn(close(stream));
+        let mut copied = pin!(async {
+            let server = server.insert(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?);
+            server.set_nodelay(true)?;
+            client.set_nodelay(true)?;
+            copy_bidirectional(&mut client, server).await
+        });
+        loop {
+            let now = *state.borrow_and_update();
+            if matches!(now, Network::Reset | Network::Closed) {
+                break now;
+            }
+            tokio::select! {
+                biased;
+                changed = state.changed() => if changed.is_err() { break Network::Reset },
+                copied = &mut copied, if now == Network::Up => match copied {
+                    Ok(_) => return,
+                    Err(_) => break Network::Reset,
+                },
             }
         }
-    }
-}
-
-/// Copies one direction of a connection, including its end.
-async fn copy_while_up(
-    mut from: ReadHalf<'_>,
-    mut to: WriteHalf<'_>,
-    state: &watch::Receiver<State>,
-) -> Result<()> {
-    let mut chunk = vec![0; CHUNK];
-    loop {
-        let read = from.read(&mut chunk).await?;
-        wait_while_stalled(state).await;
-        if read == 0 {
-            return to.shutdown().await;
+    };
+    for mut stream in [Some(client), server].into_iter().flatten() {
+        if how == Network::Reset {
+            stream.set_zero_linger().expect("the socket takes options");
+        } else {
+            let _ = stream.shutdown().await;
         }
-        to.write_all(&chunk[..read]).await?;
     }
-}
-
-/// Waits while the link is stalled.
-async fn wait_while_stalled(state: &watch::Receiver<State>) {
-    // An error means that the link was dropped, and its connections are about to be dropped, too.
-    let _ = state.clone().wait_for(|state| !state.stalls || state.cut.is_some()).await;
-}
-
-/// Waits until the link is cut or dropped.
-async fn wait_until_cut(state: &watch::Receiver<State>) -> Cut {
-    let mut changes = state.clone();
-    let reached = changes.wait_for(|state| state.cut.is_some()).await;
-    reached.ok().and_then(|state| state.cut).unwrap_or(Cut::Reset)
-}
-
-/// Makes the kernel send RST when the socket is dropped.
-fn reset(stream: &TcpStream) {
-    stream.set_zero_linger().expect("the socket takes options");
-}
-
-/// Sends FIN, and drains the socket: dropping a socket with unread bytes would send RST.
-async fn close(mut stream: TcpStream) {
-    let _ = stream.shutdown().await;
-    let _ = timeout(LAST_BYTES, copy(&mut stream, &mut sink())).await;
 }

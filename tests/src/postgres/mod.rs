@@ -1,25 +1,18 @@
 //! A real, disposable PostgreSQL for the tests.
 //!
-//! Whatever happens to the test process, no server and no folder is left behind: see `keeper.rs`.
+//! Whatever happens to the test process, no server and no folder is left behind: see `cluster.rs`.
 //! Failures panic with PostgreSQL's own message.
 
-mod citus;
 mod cluster;
-mod databases;
-mod keeper;
 mod link;
-mod port;
-mod process;
 mod session;
-mod standby;
 
 use std::sync::LazyLock;
 
 use tokio::runtime::{Builder, Runtime};
 
-pub use cluster::{Cluster, Mode};
-pub use databases::Databases;
-pub use link::{Cut, Link};
+pub use cluster::Cluster;
+pub use link::{Link, Network};
 pub use session::Session;
 
 /// The runtime of all sessions and links of the process, with one thread.

@@ -9,13 +9,12 @@ use std::path::Path;
 use std::process::{ExitStatus, Output};
 
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use plant_store_tests::postgres::{Cluster, Cut, Link, Mode, Session};
+use plant_store_tests::postgres::{Cluster, Link, Network, Session};
 use plant_store_tests::{Folder, Server, Starting, wait_until};
 
 use super::faults::Fault;
 use super::world::{World, output, without_requests};
-use crate::postgres::scene::{Paused, as_owner, create_database};
+use crate::postgres::scene::{Paused, create_database};
 
 const FLAGS: [&str; 4] = ["--store-timeout", "3s", "--shutdown-timeout", "3s"];
 
@@ -56,8 +55,8 @@ impl Postgres {
         let standby = has_standby.then(|| primary.standby("s1"));
         let link = Link::new(&primary);
         let other_host = standby.as_ref().map(|standby| format!(",127.0.0.1:{}", standby.port()));
-        let server = as_owner(link.databases().server());
-        let url = format!("{server}{}/plants", other_host.unwrap_or_default());
+        let hosts = format!("127.0.0.1:{}{}", link.port(), other_host.unwrap_or_default());
+        let url = format!("postgres://plants@{hosts}/plants");
         let first = Server::starting_in(Folder::over(&url)).with(&FLAGS).start();
         let second = Starting::on(Folder::over(&url), &first.token).with(&FLAGS).start();
         Self {
@@ -124,17 +123,17 @@ impl Postgres {
 
     fn pause_worker(&mut self) -> bool {
         let Some(worker) = self.worker() else { return false };
-        let backends = worker.databases().backends("plants").into_iter().map(Pid::from_raw);
+        let backends = worker.backends("plants");
         let processes: Vec<_> = std::iter::once(worker.pid()).chain(backends).collect();
         self.paused = processes.into_iter().map(Paused::pause).collect();
         true
     }
 
     fn kill_backend(&self) {
-        let backends = self.primary.databases().backends("plants");
+        let backends = self.primary.backends("plants");
         let Some(backend) = backends.first() else { return };
         // The backend may end by itself in between.
-        let _ = kill(Pid::from_raw(*backend), Signal::SIGKILL);
+        let _ = kill(*backend, Signal::SIGKILL);
         let process = Path::new("/proc").join(backend.to_string());
         wait_until(|| !process.exists(), || "the backend stays".into());
     }
@@ -178,7 +177,7 @@ impl World for Postgres {
                 return true;
             }
             Fault::StandbyDown if self.is_standby_up => {
-                self.standby.as_ref().expect("it is up").stop(Mode::Fast);
+                self.standby.as_ref().expect("it is up").stop("fast");
                 self.is_standby_up = false;
                 return true;
             }
@@ -186,11 +185,11 @@ impl World for Postgres {
                 if self.is_linked =>
             {
                 let Some(link) = &self.link else { return false };
-                match fault {
-                    Fault::NetworkReset => link.cut(Cut::Reset),
-                    Fault::NetworkClosed => link.cut(Cut::Close),
-                    _ => link.stall(),
-                }
+                link.set(match fault {
+                    Fault::NetworkReset => Network::Reset,
+                    Fault::NetworkClosed => Network::Closed,
+                    _ => Network::Stalled,
+                });
                 self.is_linked = false;
                 return true;
             }
@@ -199,7 +198,7 @@ impl World for Postgres {
         }
         match fault {
             Fault::DatabaseStopped => {
-                self.primary.stop(Mode::Fast);
+                self.primary.stop("fast");
                 self.is_primary_up = false;
             }
             Fault::DatabaseKilled => {
@@ -240,7 +239,7 @@ impl World for Postgres {
                 self.wait_for_standby();
             }
             Fault::NetworkReset | Fault::NetworkClosed | Fault::NetworkStalled => {
-                self.link.as_ref().expect("there was no failover").resume();
+                self.link.as_ref().expect("there was no failover").set(Network::Up);
                 self.is_linked = true;
             }
             _ => {}
