@@ -12,10 +12,18 @@ mod model;
 mod monitoring;
 mod operators;
 mod postgres;
-mod secrets;
 mod sqlite;
 mod supervised;
 mod tls;
 mod tokens;
-mod wire;
+/// Requests and answers, byte for byte. These tests run on both engines.
+mod wire {
+    mod client;
+    mod http;
+    mod limits;
+    pub mod log;
+    mod properties;
+    mod refusals;
+    pub mod signals;
+}
 mod without_store;

@@ -10,6 +10,7 @@ use std::process::{Command, ExitStatus};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use plant_store_client::{Client, client, types::NewPlant};
+use serde_json::Value;
 
 use crate::http::{Connection, Response};
 use crate::launched::{Launched, token};
@@ -176,6 +177,21 @@ impl Server {
     /// folder.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.folder().join(LOG)).expect("the log is text")
+    }
+
+    /// Waits for the first record of the log that fulfils a condition, and returns it.
+    pub fn record(&self, is_wanted: impl Fn(&Value) -> bool) -> Value {
+        let find = || {
+            let log = self.log();
+            let records = log.lines().filter_map(|line| serde_json::from_str(line).ok());
+            records.into_iter().find(&is_wanted)
+        };
+        let mut found = None;
+        self.wait_until("a record", || {
+            found = find();
+            found.is_some()
+        });
+        found.expect("the record was found")
     }
 
     /// Waits until the log contains this text.

@@ -3,6 +3,5 @@
 
 mod crowds;
 pub mod disk;
-mod floods;
 mod memory;
 mod strangers;

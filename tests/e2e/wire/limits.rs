@@ -1,6 +1,6 @@
 //! The limits on the size of a body, to the byte, and on the number of concurrent creates.
 
-use plant_store_tests::{Connection, Server, bearer, head, plant};
+use plant_store_tests::prelude::*;
 
 use super::signals::admitted;
 use crate::database;
@@ -8,23 +8,14 @@ use crate::database;
 const JSON: &str = "Content-Type: application/json\r\n";
 const CHUNKED: &str = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n";
 
-/// More pieces of 64 KiB than the buffers of two sockets can hold.
-const BUFFERS: usize = 512;
-
-/// Returns a body that creates a plant and has exactly this many bytes.
-fn plant_of(bytes: usize) -> String {
-    let rest = plant(1, "", None);
-    rest.replace(r#""name":"""#, &format!(r#""name":"{}""#, "f".repeat(bytes - rest.len())))
-}
-
 fn assert_too_large(mut connection: Connection, limit: usize) {
     let (error, message) = connection.receive().refusal();
     assert_eq!(error, 413);
-    assert!(message.contains(&format!("larger than {limit} bytes")), "{message}");
+    assert!(message.contains(&limit.to_string()), "{message}");
     connection.expect_closed("after a 413");
-    let piece = vec![b' '; 64 * 1024];
-    let is_read = |_| connection.try_send(&piece);
-    assert!(!(0..BUFFERS).all(is_read), "the service reads a body that it has refused");
+    // More than the buffers of two sockets can hold.
+    let is_read = |_| connection.try_send(&vec![b' '; 64 * 1024]);
+    assert!(!(0..512).all(is_read), "the service reads a body that it has refused");
 }
 
 /// A body of exactly the limit is accepted in both framings. A body with one more byte is refused.
@@ -32,10 +23,11 @@ fn assert_too_large(mut connection: Connection, limit: usize) {
 /// it is refused before its end.
 #[test]
 fn body_at_the_limit_is_200_and_one_byte_more_is_413() {
-    for (size, limit) in [(None, 65_536), (Some("1kB"), 1000), (Some("0.5 MiB"), 524_288)] {
+    let table = [(None, 65_536), (Some("1kB"), 1000), (Some("0.5 MiB"), 524_288)];
+    each_row(table, |(size, limit)| {
         let flags: Vec<_> = size.into_iter().flat_map(|size| ["--max-body", size]).collect();
         let server = Server::starting().with(&flags).start();
-        let body = plant_of(limit);
+        let body = plant(1, &"f".repeat(limit - plant(1, "", None).len()), None);
         assert_eq!(body.len(), limit);
         server.create(&body).plant();
         let chunk = head(&(server.bearer() + CHUNKED)) + &format!("{limit:x}\r\n{body}\r\n");
@@ -50,7 +42,7 @@ fn body_at_the_limit_is_200_and_one_byte_more_is_413() {
         let mut chunked = server.connect();
         chunked.send(format!("{chunk}1\r\n ").as_bytes());
         assert_too_large(chunked, limit);
-    }
+    });
 }
 
 /// Sends the head of a request repeatedly until it gets a permit.

@@ -3,14 +3,12 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use nix::sys::signal::Signal;
-use plant_store_tests::{Server, post};
+use plant_store_tests::prelude::*;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, TestRunner};
-use serde_json::{Value, json};
 
 /// Generates strings of any characters, often of characters that JSON escapes.
 fn text() -> impl Strategy<Value = String> {
@@ -22,11 +20,7 @@ fn text() -> impl Strategy<Value = String> {
 fn new_plant() -> impl Strategy<Value = Value> {
     let id = prop_oneof![any::<i64>(), -9..9_i64, Just(i64::MIN), Just(i64::MAX)];
     (id, text(), option::of(text())).prop_map(|(id, name, tag)| {
-        let mut plant = json!({ "id": id, "name": name });
-        if let Some(tag) = tag {
-            plant["tag"] = tag.into();
-        }
-        plant
+        serde_json::from_str(&plant(id, &name, tag.as_deref())).expect("JSON")
     })
 }
 
@@ -53,8 +47,7 @@ fn every_plant_survives_byte_for_byte() {
     let expected = RefCell::new(BTreeMap::new());
     for signal in [Signal::SIGTERM, Signal::SIGKILL] {
         let connection = RefCell::new(server.connect());
-        let send =
-            |body: &str| connection.borrow_mut().exchange(&post(&server.bearer(), body.as_bytes()));
+        let send = |body: &str| connection.borrow_mut().exchange(&server.post(body));
         let check = |plant: Value| {
             let answer = send(&plant.to_string());
             let id = plant["id"].as_i64().expect("an id");

@@ -1,12 +1,8 @@
 //! How the server reacts to signals that stop it.
 
-use std::fs;
-use std::thread;
-
 use bytes::Bytes;
 use h2::client::{SendRequest, handshake};
-use nix::sys::signal::Signal;
-use plant_store_tests::{Connection, Response, Server, bearer, head, plant};
+use plant_store_tests::prelude::*;
 use tokio::net::TcpStream;
 
 use crate::database;
@@ -28,54 +24,32 @@ pub fn in_flight(server: &Server, body: &str) -> Connection {
     admitted(server, &server.token, body).expect("a permit")
 }
 
+/// A second signal changes nothing.
 #[test]
-fn sigterm_waits_for_requests_in_flight() {
-    for signal in [Signal::SIGTERM, Signal::SIGINT] {
+fn signal_waits_for_requests_in_flight() {
+    let [term, int] = [Signal::SIGTERM, Signal::SIGINT];
+    let table =
+        [(term, None), (int, None), (term, Some(term)), (int, Some(int)), (term, Some(int))];
+    each_row(table, |(first, second)| {
         let mut server = Server::start();
         server.create(&plant(1, "Ficus", None)).plant();
         let mut silent = server.connect();
         let body = plant(2, "Fern", None);
         let mut connection = in_flight(&server, &body);
-        server.signal(signal);
+        server.signal(first);
         silent.expect_closed("before the last answer");
+        if let Some(second) = second {
+            server.wait_for_log("stopping");
+            server.signal(second);
+        }
         connection.exchange(body.as_bytes()).plant();
         connection.expect_closed("after its last answer");
-
-        assert_eq!(server.wait().code(), Some(0), "{signal}");
+        assert_eq!(server.wait().code(), Some(0));
         let log = server.log();
         assert_eq!(log.matches("request completed").count(), 2, "the log is complete: {log}");
         assert!(log.lines().last().expect("a record").contains("\"stopped\""), "{log}");
         assert_eq!(server.export().len(), 2);
-    }
-}
-
-#[test]
-fn second_signal_does_not_shorten_the_stop() {
-    for (first, second) in [
-        (Signal::SIGTERM, Signal::SIGTERM),
-        (Signal::SIGINT, Signal::SIGINT),
-        (Signal::SIGTERM, Signal::SIGINT),
-    ] {
-        let mut server = Server::start();
-        let body = plant(1, "Ficus", None);
-        let mut connection = in_flight(&server, &body);
-        server.signal(first);
-        server.wait_for_log("stopping");
-        server.signal(second);
-        connection.exchange(body.as_bytes()).plant();
-        assert_eq!(server.wait().code(), Some(0), "{first}, {second}: {}", server.log());
-    }
-}
-
-#[test]
-fn shutdown_timeout_aborts_a_request_whose_body_never_arrives() {
-    let flags = ["--shutdown-timeout", "100ms", "--body-timeout", "1h"];
-    let mut server = Server::starting().with(&flags).start();
-    let _connection = in_flight(&server, &plant(1, "Ficus", None));
-    server.signal(Signal::SIGTERM);
-    assert_eq!(server.wait().code(), Some(0));
-    assert!(server.log().contains("requests are left unfinished"), "{}", server.log());
-    assert!(server.export().is_empty());
+    });
 }
 
 /// The create waits for the lock of the store when the signal arrives.
@@ -117,11 +91,13 @@ async fn silent_and_idle_connections_do_not_delay_shutdown() {
     drop((silent, idle, idle_http_2));
 }
 
-/// Dropshot waits for a client that has sent half of a head, and for a client that does not read
-/// its answers. Both stay until the end of the grace period.
+/// Dropshot waits for a body that never arrives, for the rest of a head, and for a client that does
+/// not read its answers. They stay until the end of the grace period.
 #[test]
-fn shutdown_closes_the_store_despite_hanging_clients() {
-    let mut server = Server::starting().with(&["--shutdown-timeout", "100ms"]).start();
+fn shutdown_timeout_closes_the_store_despite_hanging_clients() {
+    let flags = ["--shutdown-timeout", "100ms", "--body-timeout", "1h"];
+    let mut server = Server::starting().with(&flags).start();
+    let without_body = in_flight(&server, &plant(2, "Fern", None));
     let mut half = server.connect();
     half.send(b"POST /plants HTTP/1.1\r\nHost: pl");
     let mut deaf = server.connect();
@@ -135,8 +111,9 @@ fn shutdown_closes_the_store_despite_hanging_clients() {
     let log = server.log();
     assert!(log.contains("requests are left unfinished"), "{log}");
     // The WAL of a closed store is empty. PostgreSQL has no such file.
-    let wal = fs::metadata(server.folder().join("plant-store.db-wal"));
+    let wal = fs::metadata(server.folder().join(database::WAL));
     assert_eq!(wal.map_or(0, |wal| wal.len()), 0, "{log}");
     sending.join().expect("the sender ends with the server");
-    drop((half, deaf));
+    assert!(server.export().into_keys().eq([1]));
+    drop((half, deaf, without_body));
 }

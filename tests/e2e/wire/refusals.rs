@@ -1,0 +1,257 @@
+//! Every refusal: its `error`, its headers, and whether it waits for the body. And what is not
+//! refused.
+
+use plant_store_tests::prelude::*;
+
+use super::log::record_of;
+use crate::database;
+
+const FICUS: &str = r#"{"id":100,"name":"Ficus"}"#;
+
+/// The challenge of a request without a token, and that of any other request.
+const NONE: &str = r#"Bearer realm="plant-store""#;
+const INVALID: &str = r#"Bearer realm="plant-store", error="invalid_token""#;
+
+/// A well-formed token that was never issued.
+const UNKNOWN: &str = "pst_0123456789ABCDEFGHIJabcdefghij0038H4se";
+
+/// The part of a request that differs from a good one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Part {
+    Body,
+    /// The lines of the head that say what the body is.
+    Type,
+    /// The lines of the head with the token.
+    Token,
+}
+use Part::{Body, Token, Type};
+
+/// Returns the head without its last line, and the body, of a request with this text as one of its
+/// parts. Each character of the text is one byte.
+fn request(server: &Server, part: Part, text: &str) -> [Vec<u8>; 2] {
+    let good = |good_part, good: &str| if part == good_part { text } else { good }.to_owned();
+    let body = good(Body, FICUS);
+    let length = format!("Content-Length: {}\r\n", body.chars().count());
+    let fields = good(Type, "Content-Type: application/json\r\n") + &good(Token, &server.bearer());
+    let head = format!("POST /plants HTTP/1.1\r\nHost: plants\r\n{length}{fields}");
+    [head, body].map(|text| text.chars().map(|letter| letter as u8).collect())
+}
+
+/// Asserts that of the headers in which refusals differ, the answer has exactly these.
+fn assert_headers(answer: &Response, challenge: Option<&str>, close: bool, retry: bool) {
+    assert_eq!(answer.header("www-authenticate"), challenge, "{answer:?}");
+    assert_eq!(answer.header("connection"), close.then_some("close"), "{answer:?}");
+    assert_eq!(answer.header("retry-after"), retry.then_some("1"), "{answer:?}");
+    assert!(answer.header("x-request-id").is_some_and(|id| !id.is_empty()), "{answer:?}");
+}
+
+/// A row is a part, the `error`, what the message names or else the challenge, and texts.
+type Row<'a> = (Part, i64, &'a str, Vec<String>);
+
+#[rustfmt::skip]
+fn refused(token: &str) -> Vec<Row<'static>> {
+    let rows = |part, error, named, texts: &[&str]| {
+        (part, error, named, texts.iter().map(|&text| text.to_owned()).collect())
+    };
+    let tokens = |challenge, values: &[&str]| {
+        let line = |value: &&str| format!("Authorization: {}\r\n", value.replace("TOKEN", token));
+        (Token, 401, challenge, values.iter().map(line).collect())
+    };
+    let ids = ["null", "\"1\"", "1.0", "1e3", "-0", "9223372036854775808", "-9223372036854775809"];
+    let ids = ids.map(|id| format!(r#"{{"id":{id},"name":""}}"#));
+    let (start, end) = token.split_at(41);
+    let other = if end == "0" { "1" } else { "0" };
+    let json = "Content-Type: application/json\r\n";
+    vec![
+        rows(Body, 400, "object", &["", r#"[1,"Ficus"]"#, "\"Ficus\"", "null"]),
+        rows(Body, 400, "object", &["\u{ef}\u{bb}\u{bf}{\"id\":1,\"name\":\"\"}"]),
+        rows(Body, 400, "column", &["{", r#"{"id":1,"name":""}x"#, r#"{"id":1,"name":""}{}"#]),
+        rows(Body, 400, "column", &[r#"{"id":1,"name":"",}"#, r#"{id:1,"name":""}"#]),
+        rows(Body, 400, "column", &[r#"{"id":01,"name":""}"#, "{\"id\":1,\"name\":\"\n\"}"]),
+        rows(Body, 400, "`x`", &[r#"{"id":1,"name":"","x":[1,]}"#]),
+        rows(Body, 400, "byte 17", &["{\"id\":1,\"name\":\"\u{ff}\"}"]),
+        rows(Body, 400, "byte 24", &["{\"id\":1,\"name\":\"\",\"x\":\"\u{ed}\u{a0}\u{80}\"}"]),
+        rows(Body, 400, "`id`", &["{}", r#"{"id":1,"name":"","id":1}"#]),
+        (Body, 400, "`id`", ids.into()),
+        rows(Body, 400, "`name`", &[r#"{"id":1,"Name":""}"#, r#"{"id":1,"name":null}"#]),
+        rows(Body, 400, "`name`", &[r#"{"id":1,"name":"","n\u0061me":""}"#]),
+        rows(Body, 400, "`name`", &[r#"{"id":1,"name":"\ud800"}"#]),
+        rows(Body, 400, "`tag`", &[r#"{"id":1,"name":"","tag":"a","tag":"a"}"#]),
+        rows(Body, 400, "`tag`", &[r#"{"id":1,"name":"","tag":null}"#]),
+        rows(Body, 400, "`tag`", &[r#"{"id":1,"name":"","tag":{}}"#]),
+        rows(Body, 400, "`tag`", &[r#"{"id":1,"name":"","tag":"\udfff"}"#]),
+        rows(Body, 409, "plant 100", &[r#"{"id":100,"name":"Fern"}"#]),
+        rows(Body, 409, "plant 100", &[r#"{"id":100,"name":"Ficus","tag":""}"#]),
+        rows(Body, 413, "100 bytes", &[&" ".repeat(101)]),
+        rows(Type, 415, "application/json", &["", "Content-Type:\r\n", "Content-Type: text/json\r\n"]),
+        rows(Type, 415, "application/json", &["Content-Type: application/jsonx\r\n"]),
+        rows(Type, 415, "application/json", &["Content-Type: application/vnd.plants+json\r\n"]),
+        rows(Type, 415, "application/json", &["Content-Type: \"application/json\"\r\n"]),
+        rows(Type, 415, "application/json", &["Content-Type: application/json, text/json\r\n"]),
+        rows(Type, 415, "application/json", &[&json.repeat(2)]),
+        rows(Type, 415, "Content-Encoding", &[&(json.to_owned() + "Content-Encoding: gzip\r\n")]),
+        rows(Type, 415, "Content-Encoding", &[&(json.to_owned() + "Content-Encoding: identity\r\n")]),
+        rows(Token, 401, NONE, &[""]),
+        tokens(NONE, &["", "TOKEN", "Basic TOKEN", "Bearer,TOKEN", "Bearer\tTOKEN", "BearerTOKEN"]),
+        tokens(INVALID, &["Bearer", "Bearer ", "Bearer  \tTOKEN", "Bearer TOKEN TOKEN"]),
+        tokens(INVALID, &["Bearer TOKEN,", "Bearer \"TOKEN\"", "Bearer pst_secret"]),
+        tokens(INVALID, &[&format!("Bearer {start}"), &format!("Bearer {start}{other}")]),
+        tokens(INVALID, &[&format!("Bearer {}", token.to_lowercase())]),
+        tokens(INVALID, &["Bearer TOKEN\r\nAuthorization: Bearer TOKEN"]),
+        tokens(INVALID, &["Bearer TOKEN\r\nAuthorization: Basic YTpi"]),
+        tokens(INVALID, &["Bearer \u{ff}\u{fe}", "Bearer TOKEN\u{e9}"]),
+        tokens(INVALID, &[&format!("Bearer {UNKNOWN}")]),
+    ]
+}
+
+/// If the whole body arrives with the head, the connection stays open. If bytes are missing, the
+/// service waits for them only to refuse what they say, and it does not ask for them either (`100
+/// Continue`).
+#[test]
+fn every_refusal_has_its_error_and_its_headers() {
+    let server = Server::starting().with(&["--max-body", "100"]).start();
+    server.create(FICUS).plant();
+    let table = refused(&server.token).into_iter().flat_map(|(part, error, expected, texts)| {
+        texts.into_iter().map(move |text| (part, error, expected, text))
+    });
+    each_row(table, |(part, error, expected, text)| {
+        let challenge = (error == 401).then_some(expected);
+        let assert_refused = |answer: &Response, close| {
+            let (code, message) = answer.refusal();
+            assert_eq!(code, error, "{message}");
+            assert_headers(answer, challenge, close, false);
+            let is_named = challenge.is_some() || message.contains(expected);
+            assert!(is_named && !message.contains("secret"), "{message}");
+            assert!(!message.contains(&server.token[4..]), "{message}");
+        };
+        let [head, body] = request(&server, part, &text);
+        let whole = [&head, &b"\r\n"[..], &body].concat();
+        let mut connection = server.connect();
+        assert_refused(&connection.exchange(&whole), false);
+        connection.exchange(&server.post(FICUS)).plant();
+        if [401, 413, 415].contains(&error) {
+            let expecting = [&head, &b"Expect: 100-continue\r\n\r\n"[..]].concat();
+            for part in [&whole[..head.len() + 2], &expecting, &whole[..whole.len() - 1]] {
+                let mut unfinished = server.connect();
+                assert_refused(&unfinished.exchange(part), true);
+                unfinished.expect_closed("after a refusal before the end of a body");
+            }
+        }
+    });
+    assert_headers(&server.create(FICUS), None, false, false);
+    assert!(server.export().into_keys().eq([100]));
+}
+
+#[test]
+fn every_spelling_of_a_request_is_accepted() {
+    let server = Server::start();
+    let deep = format!(r#"{{"id":9,"name":"","x":{}{}}}"#, "[".repeat(30_000), "]".repeat(30_000));
+    let bodies = [
+        (r#"{"id":-9223372036854775808,"name":"least"}"#, i64::MIN, json!({ "name": "least" })),
+        (r#"{"id":9223372036854775807,"name":"most"}"#, i64::MAX, json!({ "name": "most" })),
+        (r#"{"name":"last","tag":"","id":1}"#, 1, json!({ "name": "last", "tag": "" })),
+        ("\r\n\t {\n\"id\" : 2 ,\"name\" : \"wide\" } \n", 2, json!({ "name": "wide" })),
+        (r#"{"\u0069d":3,"n\u0061me":"\u0000\ud83c\udf31\/"}"#, 3, json!({ "name": "\0🌱/" })),
+        (r#"{"id":4,"name":"","ID":"x","Tag":null,"":[1e999]}"#, 4, json!({ "name": "" })),
+        // Unknown members may occur twice, and are not decoded (RFC 8259, section 8.2).
+        (r#"{"id":5,"name":"","x":1,"x":{"y":1,"y":2}}"#, 5, json!({ "name": "" })),
+        (r#"{"id":6,"name":"","x":"\ud800"}"#, 6, json!({ "name": "" })),
+        (&deep, 9, json!({ "name": "" })),
+    ];
+    let types = ["", "; charset=utf-8", "; charset=latin1", ";charset=\"UTF-8\"", " ; x=y"];
+    let types = types.map(|parameter| format!("Content-Type: Application/JSON{parameter}\r\n"));
+    let schemes = ["Bearer", "bearer", "BEARER", "bEaReR  ", "Bearer      "];
+    let schemes = schemes.map(|scheme| format!("Authorization: {scheme} {}\r\n", server.token));
+    let ficus = |part| move |text| (part, text, 100, json!({ "name": "Ficus" }));
+    let rows = bodies.map(|(body, id, plant)| (Body, body.to_owned(), id, plant)).into_iter();
+    let rows = rows.chain(types.map(ficus(Type))).chain(schemes.map(ficus(Token)));
+    each_row(rows, |(part, text, id, mut plant)| {
+        let [head, body] = request(&server, part, &text);
+        let answer = server.connect().exchange(&[head, b"\r\n".to_vec(), body].concat());
+        assert_eq!(answer.plant(), plant);
+        plant["id"] = id.into();
+        assert_eq!(json!(server.export()[&id]), plant);
+    });
+}
+
+/// This service does not support these ways to send a token (RFC 6750, sections 2.2 and 2.3).
+#[test]
+fn token_in_body_or_query_is_ignored() {
+    let server = Server::start();
+    let body = format!(r#"{{"id":1,"name":"Ficus","access_token":"{}"}}"#, server.token);
+    let request = String::from_utf8(post("", body.as_bytes())).expect("text");
+    let queried = request.replace("/plants", &format!("/plants?access_token={}", server.token));
+    for request in [request, queried] {
+        let answer = server.connect().exchange(request.as_bytes());
+        assert_eq!((answer.error(), answer.header("www-authenticate")), (401, Some(NONE)));
+    }
+}
+
+/// A message may repeat a value, but not the middle of a long one. The record in the log contains
+/// only the place.
+#[test]
+fn long_message_is_shortened_and_its_record_contains_no_value() {
+    let server = Server::start();
+    let body = format!(r#"{{"id":"{}","name":""}}"#, "secret".repeat(100));
+    let answer = server.create(&body);
+    let (_, message) = answer.refusal();
+    assert!(message.starts_with("`id`") && message.ends_with("column 608"), "{message}");
+    assert_eq!(message.chars().count(), 200);
+    let record = record_of(&server, &answer);
+    assert!(record["cause"].as_str().is_some_and(|cause| cause.contains("`id`")), "{record}");
+    assert!(!server.log().contains("secret"));
+}
+
+/// The deadline applies to the whole body, not to each byte: a client that sends bytes until it
+/// gets an answer gets one.
+#[test]
+fn incomplete_body_at_the_deadline_is_408() {
+    let server = Server::starting().with(&["--body-timeout", "300ms"]).start();
+    for drips in [false, true] {
+        let mut connection = server.connect();
+        let request = server.post(&(FICUS.to_owned() + &" ".repeat(60_000)));
+        connection.send(&request[..request.len() - 60_000]);
+        let mut sender = connection.sender();
+        let dripping = thread::spawn(move || {
+            while drips && sender.try_send(b" ") {
+                thread::sleep(Duration::from_millis(5));
+            }
+        });
+        let answer = connection.receive();
+        let (error, message) = answer.refusal();
+        assert!(error == 408 && message.contains("300ms"), "{error} {message}");
+        assert_headers(&answer, None, true, true);
+        connection.expect_closed("after a 408");
+        dripping.join().expect("the server has closed the connection");
+    }
+    assert!(server.export().is_empty());
+}
+
+/// The message contains nothing internal. The operator finds the cause by the request id.
+#[test]
+fn store_fault_is_500_with_its_cause_in_the_log() {
+    let server = Server::start();
+    database::drop_plants_table(&server);
+    let answer = server.create(FICUS);
+    let (error, message) = answer.refusal();
+    assert_eq!(error, 500);
+    assert_headers(&answer, None, false, true);
+    for internal in ["plants", "table", "SQL", "store failed", ".db"] {
+        assert!(!message.contains(internal), "{message}");
+    }
+    let record = record_of(&server, &answer);
+    let cause = record["cause"].as_str().expect("a cause");
+    assert!(cause.contains(database::no_plants_table()), "{cause}");
+}
+
+#[test]
+fn create_on_a_locked_store_is_503_after_store_timeout() {
+    let server = Server::starting().with(&["--store-timeout", "1s"]).start();
+    let lock = database::locked(&server);
+    let answer = server.create(FICUS);
+    assert_eq!(answer.error(), 503);
+    assert_headers(&answer, None, false, true);
+    assert!(server.export().is_empty());
+    drop(lock);
+    server.create(FICUS).plant();
+}
