@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use xtask::checkout::find_root;
+use xtask::checkout::{DOCUMENT, find_root};
 use xtask::{bench, checks, compat, conformance, faults, release};
 
 /// The chores of this repository
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
         Chore::Ci => checks::ci(),
         Chore::Generate { check: false } => checks::generate(),
         Chore::Generate { check: true } => checks::drift(),
-        Chore::Compat(base) => compat::run(&base),
+        Chore::Compat(base) => compat::check("server/src/lib.rs", DOCUMENT, &base),
         Chore::Soak => checks::soak(),
         Chore::Faults(faults) => faults::run(&faults),
         Chore::Conformance(parts) => conformance::run(&parts),

@@ -1,7 +1,8 @@
 //! The compatibility check: is `info.version` large enough for what changed in the document?
 //!
 //! [`base`] finds the older document, and `openapi-compat` does everything else.
-//! `openapi/accepted-changes.txt` lists the breaking changes that the maintainers have accepted.
+//! `accepted-changes.txt` beside the document lists the breaking changes that the maintainers have
+//! accepted. The goose farm has no consumers, so its document is not checked.
 //!
 //! The check must never pass without a comparison, unless git reports that no commit has an older
 //! document. If git cannot tell, the check fails.
@@ -17,7 +18,7 @@ use clap::Args;
 use openapi_compat::output::{Check, Side};
 use openapi_compat::{Document, Format, compare};
 
-use crate::checkout::{DOCUMENT, root};
+use crate::checkout::root;
 
 /// The arguments of the compatibility check.
 #[derive(Args, Clone, Default)]
@@ -28,34 +29,34 @@ pub struct Base {
     pub against: Option<String>,
 }
 
-/// Compares the document with an older one, prints every change, and fails if the changes need a
-/// larger version than the document has. In a job of GitHub, also writes its summary and annotates
-/// the document.
-pub fn run(base: &Base) -> Result<()> {
-    let text = fs::read_to_string(root().join(DOCUMENT))
-        .with_context(|| format!("cannot read {DOCUMENT}"))?;
-    let new = Document::parse(DOCUMENT, text)?;
+/// Compares the document at `path` with an older one, prints every change, and fails if the changes
+/// need a larger version than the document has. `service` is the source file with the version. In a
+/// job of GitHub, also writes its summary and annotates the document.
+pub fn check(service: &str, path: &str, base: &Base) -> Result<()> {
+    let text = fs::read_to_string(root().join(path));
+    let new = Document::parse(path, text.with_context(|| format!("cannot read {path}"))?)?;
     let old = match &base.against {
-        Some(against) => Some(base::named(root(), against)?),
-        None => base::base(root(), &new)?,
+        Some(against) => Some(base::named(root(), path, against)?),
+        None => base::base(root(), path, &new)?,
     };
     let Some(old) = old else {
-        println!("{DOCUMENT} {}: no commit has an older document", new.version);
+        println!("{path} {}: no commit has an older document", new.version);
         return Ok(());
     };
     let mut report = compare(old, new);
     // The file is optional.
-    let accepted = root().join("openapi/accepted-changes.txt");
-    if accepted.exists() {
-        report.accept(&accepted)?;
+    let accepted = Path::new(path).with_file_name("accepted-changes.txt");
+    if root().join(&accepted).exists() {
+        report.accept(&root().join(&accepted))?;
     }
     let is_on_github = env::var_os("GITHUB_STEP_SUMMARY").is_some();
     let format = if is_on_github { Format::Github } else { Format::Text };
-    let fails = report.print(Check::Semver, format, Some((Path::new(DOCUMENT), Side::New)))?;
+    let fails = report.print(Check::Semver, format, Some((Path::new(path), Side::New)))?;
     ensure!(
         !fails,
-        "set `info.version` in server/src/lib.rs, then run `cargo xtask generate`; or accept the \
-         changes in openapi/accepted-changes.txt"
+        "set `info.version` in {service}, then run `cargo xtask generate`; or accept the changes in \
+         {}",
+        accepted.display()
     );
     Ok(())
 }

@@ -83,7 +83,7 @@ impl Repository {
     /// `None` if there is no base, or the error.
     pub fn base(&self, description: &str) -> Result<Option<(String, String)>, String> {
         let present = Document::parse("this test", described(description)).expect("a document");
-        let base = base(&self.root, &present).map_err(|error| format!("{error:#}"))?;
+        let base = base(&self.root, DOCUMENT, &present).map_err(|error| format!("{error:#}"))?;
         Ok(base.map(|base| {
             let json: Value = serde_json::from_str(&base.text).expect("a document is JSON");
             let description = json["info"]["description"].as_str().expect("a description");
