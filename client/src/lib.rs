@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 //!
-//! In `src`, progenitor generates `generated.rs`, `mock.rs` and `cli/generated.rs`, and `cargo
-//! xtask generate` writes the lines between the markers in this file. The rest is written by hand.
+//! In `src`, `cargo xtask generate` writes `generated.rs`, `mock.rs` and `cli/generated.rs`. The rest
+//! is written by hand.
 
 // Only the program uses this module. It is not part of the library's interface.
 #[cfg(feature = "cli")]
@@ -15,8 +15,7 @@ mod generated;
 #[rustfmt::skip]
 pub mod mock;
 
-use groundwork_client::{ClientHooks, OperationInfo};
-use reqwest::{ClientBuilder, Request, Response};
+use reqwest::ClientBuilder;
 
 pub use generated::{Client, ClientInfo, Error, ResponseValue, builder, types};
 pub use groundwork_client::{
@@ -40,27 +39,4 @@ pub fn client_with(
     token: impl Fn() -> String + Send + Sync + 'static,
 ) -> Result<Client, InvalidClient> {
     groundwork_client::client_with(settings, base_url, token)
-}
-
-impl GeneratedClient for Client {
-    #[rustfmt::skip]
-    const IDEMPOTENT: &'static [&'static str] = &[
-        // idempotent: generated from the contract
-        "create_plant",
-        // end of idempotent
-    ];
-
-    fn new(base_url: &str, http: reqwest::Client, policy: SendPolicy) -> Self {
-        Self::new_with_client(base_url, http, policy)
-    }
-
-    fn policy(&mut self) -> &mut SendPolicy {
-        &mut self.inner
-    }
-}
-
-impl ClientHooks<SendPolicy> for Client {
-    async fn exec(&self, request: Request, info: &OperationInfo) -> reqwest::Result<Response> {
-        self.inner.send(&self.client, request, info).await
-    }
 }

@@ -24,7 +24,7 @@ use plant_store_client::types::NewPlant;
 use serde_json::Value;
 
 pub use binary::{failure, refusal, run, signalled};
-pub use build::{build, build_example, library};
+pub use build::{binary, build, build_example, library};
 pub use events::{EVENT_TIMEOUT, wait_until};
 pub use folder::{Engine, Folder, binary_in, store_of, without_own_variables};
 pub use http::{Connection, Response, bearer, head, post, request};

@@ -2,31 +2,11 @@
 //!
 //! The document of the service says what may be sent again: a refusal has a `Retry-After` header
 //! exactly if the same request may be sent again, and `x-idempotent` marks the operations that may
-//! be sent again if there was no response. A generated client becomes one of these clients with
-//! the setting `with_inner_type("::groundwork_client::SendPolicy")`, with the replacement of the
-//! schema `Error` by [`Refusal`], and with these lines:
+//! be sent again if there was no response. `groundwork-testing` generates a client from the document:
+//! progenitor with [`SendPolicy`] as the inner type, [`Refusal`] instead of the schema `Error`, and
+//! the implementation of [`GeneratedClient`].
 //!
-//! ```ignore
-//! impl GeneratedClient for Client {
-//!     const IDEMPOTENT: &[&str] = &["create_seed"];
-//!
-//!     fn new(base_url: &str, http: reqwest::Client, policy: SendPolicy) -> Self {
-//!         Self::new_with_client(base_url, http, policy)
-//!     }
-//!
-//!     fn policy(&mut self) -> &mut SendPolicy {
-//!         &mut self.inner
-//!     }
-//! }
-//!
-//! impl ClientHooks<SendPolicy> for Client {
-//!     async fn exec(&self, request: Request, operation: &OperationInfo) -> Result<Response> {
-//!         self.inner.send(&self.client, request, operation).await
-//!     }
-//! }
-//! ```
-//!
-//! Then `client::<Client>(url, token)?.with_retries(retry_policy())` builds a client. Nothing here
+//! `client::<Client>(url, token)?.with_retries(retry_policy())` builds a client. Nothing here
 //! knows an operation or a type of a service.
 
 mod client;

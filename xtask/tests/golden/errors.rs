@@ -1,5 +1,5 @@
-//! Generates what a page and a client need to know about errors and retries, from a document: the
-//! values of `error`, and the operations that are idempotent.
+//! Generates what a page and a client need to know about errors from a document: the values of
+//! `error`.
 
 use anyhow::{Context, Result};
 use openapiv3::OpenAPI;
@@ -59,12 +59,4 @@ fn name(status: u16) -> Result<String> {
         _ => http::StatusCode::from_u16(status)?.canonical_reason().context("a known status")?,
     };
     Ok(name.replace(' ', ""))
-}
-
-/// Formats the ids of the operations with `x-idempotent` as elements of the client's list.
-pub fn idempotent(document: &OpenAPI) -> String {
-    let operations = document.operations().map(|(_, _, operation)| operation);
-    let marked = operations.filter(|one| one.extensions.get("x-idempotent") == Some(&true.into()));
-    let line = |id| format!("        {id:?},\n");
-    marked.flat_map(|one| &one.operation_id).map(line).collect()
 }

@@ -3,83 +3,51 @@
 //!
 //! A service prints its published document, and the client, its mocks and its commands are
 //! generated from the document. The values of `error` are inserted into a page and into the library
-//! of the clients, and the client gets a list of the idempotent operations.
+//! of the clients.
 
-mod client;
 mod errors;
 
 use std::fs;
 
-use anyhow::{Context, Result};
+use groundwork_testing::{Part, Service, generate};
 use openapiv3::OpenAPI;
-use xshell::cmd;
-use xtask::checkout::{DOCUMENT, build, root, shell};
+use xtask::checkout::{DOCUMENT, build, root};
 
-use crate::client::{Part, generate};
-
-/// A file that is generated and checked in.
-struct Generated {
-    /// The path relative to the root of the repository.
-    path: &'static str,
-    /// The expected content.
-    text: String,
+#[test]
+fn plant_store_is_up_to_date() {
+    let document: OpenAPI = serde_json::from_str(&files_of("plant-store", DOCUMENT, "client"))
+        .expect("the document is OpenAPI 3.0");
+    let rows = errors::rows(&document).expect("the document has a table of errors");
+    let variants = errors::variants(&rows).expect("each value of `error` is a status code");
+    let table = errors::table(&rows);
+    assert_contents("client/src/mock.rs", &generate(Part::Mock, &document));
+    assert_contents("client/src/cli/generated.rs", &generate(Part::Commands, &document));
+    assert_between_markers("client/kit/src/error_code.rs", "errors", &variants);
+    assert_between_markers("server/WIRE.md", "errors", &table);
 }
 
 #[test]
-fn checked_in_files_match_the_generated_files() {
-    for file in generated().expect("the files can be generated") {
-        expectorate::assert_contents(root().join(file.path), &file.text);
-    }
+fn goose_farm_is_up_to_date() {
+    files_of("goose-farm", "tests/goose-farm/openapi.json", "tests/goose-farm/client");
 }
 
-/// Generates all files.
-fn generated() -> Result<Vec<Generated>> {
-    let mut files = of_plant_store()?;
-    files.append(&mut of_goose_farm()?);
-    Ok(files)
+/// Compares the document and the generated client of a program of the workspace. Returns the
+/// document.
+fn files_of(program: &str, document: &str, client: &str) -> String {
+    let service = Service::new(build("--bin", program).expect("the program builds"));
+    service.assert_up_to_date(root().join(document), root().join(client).join("src/generated.rs"));
+    service.document()
 }
 
-fn of_plant_store() -> Result<Vec<Generated>> {
-    let text = document_of("plant-store")?;
-    let document: OpenAPI = serde_json::from_str(&text)?;
-    let rows = errors::rows(&document)?;
-    let variants = errors::variants(&rows)?;
-    Ok(vec![
-        Generated { path: DOCUMENT, text },
-        generate(Part::Client, &document, "client/src/generated.rs")?,
-        generate(Part::Mock, &document, "client/src/mock.rs")?,
-        generate(Part::Commands, &document, "client/src/cli/generated.rs")?,
-        between_markers("client/src/lib.rs", "idempotent", &errors::idempotent(&document))?,
-        between_markers("client/kit/src/error_code.rs", "errors", &variants)?,
-        between_markers("server/WIRE.md", "errors", &errors::table(&rows))?,
-    ])
+fn assert_contents(path: &str, text: &str) {
+    expectorate::assert_contents(root().join(path), text);
 }
 
-fn of_goose_farm() -> Result<Vec<Generated>> {
-    const CLIENT: &str = "tests/goose-farm/client/src/lib.rs";
-    let text = document_of("goose-farm")?;
-    let document: OpenAPI = serde_json::from_str(&text)?;
-    Ok(vec![
-        Generated { path: "tests/goose-farm/openapi.json", text },
-        generate(Part::Client, &document, "tests/goose-farm/client/src/generated.rs")?,
-        between_markers(CLIENT, "idempotent", &errors::idempotent(&document))?,
-    ])
-}
-
-/// Builds a program of the workspace, and returns the document that it prints.
-fn document_of(program: &str) -> Result<String> {
-    let sh = shell()?;
-    let program = build("--bin", program)?;
-    let output = cmd!(sh, "{program} openapi").quiet().output()?;
-    Ok(String::from_utf8(output.stdout)?)
-}
-
-/// Returns the content of a checked-in file with these lines between its two markers of this name.
-/// Each marker is in a comment.
-fn between_markers(path: &'static str, name: &str, lines: &str) -> Result<Generated> {
+/// Compares the lines between two markers of this name in a checked-in file. Each marker is in a
+/// comment.
+fn assert_between_markers(path: &str, name: &str, lines: &str) {
     let [start, end] = [format!("{name}: generated from"), format!("end of {name}")];
-    let text =
-        fs::read_to_string(root().join(path)).with_context(|| format!("cannot read {path}"))?;
+    let text = fs::read_to_string(root().join(path)).expect(path);
     let parts = || {
         let (before, rest) = text.split_once(&start)?;
         let (marker, rest) = rest.split_once('\n')?;
@@ -88,7 +56,6 @@ fn between_markers(path: &'static str, name: &str, lines: &str) -> Result<Genera
         let comment = old.rfind('\n').map_or(0, |last| last + 1);
         Some(format!("{before}{start}{marker}\n{lines}{}{end}{after}", &old[comment..]))
     };
-    let text = parts()
-        .with_context(|| format!("{path} needs a line with `{start}`, then one with `{end}`"))?;
-    Ok(Generated { path, text })
+    let missing = || panic!("{path} needs a line with `{start}`, then one with `{end}`");
+    assert_contents(path, &parts().unwrap_or_else(missing));
 }

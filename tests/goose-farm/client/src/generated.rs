@@ -650,3 +650,25 @@ pub mod builder {
 pub mod prelude {
     pub use self::super::Client;
 }
+impl ::groundwork_client::GeneratedClient for Client {
+    const IDEMPOTENT: &'static [&'static str] = &["add_goose"];
+    fn new(
+        base_url: &str,
+        http: reqwest::Client,
+        policy: ::groundwork_client::SendPolicy,
+    ) -> Self {
+        Self::new_with_client(base_url, http, policy)
+    }
+    fn policy(&mut self) -> &mut ::groundwork_client::SendPolicy {
+        &mut self.inner
+    }
+}
+impl ClientHooks<::groundwork_client::SendPolicy> for Client {
+    async fn exec(
+        &self,
+        request: reqwest::Request,
+        info: &OperationInfo,
+    ) -> reqwest::Result<reqwest::Response> {
+        self.inner.send(&self.client, request, info).await
+    }
+}

@@ -1,0 +1,225 @@
+//! The tests that every service on `groundwork` runs, and the generator of its client.
+//!
+//! A package with the service has them as a test, for example `tests/service.rs`:
+//!
+//! ```no_run
+//! use groundwork_testing::Service;
+//!
+//! # macro_rules! env { ($name:literal) => { "book-shelf" } }
+//! const BOOK_SHELF: Service = Service::new(env!("CARGO_BIN_EXE_book-shelf"));
+//!
+//! #[test]
+//! fn checked_in_files_are_up_to_date() {
+//!     BOOK_SHELF.assert_up_to_date("openapi.json", "client/src/generated.rs");
+//! }
+//!
+//! #[test]
+//! fn answers_match_the_document() {
+//!     BOOK_SHELF.assert_answers_match_the_document();
+//! }
+//!
+//! #[test]
+//! fn credentials_come_first() {
+//!     BOOK_SHELF.assert_credentials_come_first();
+//! }
+//!
+//! #[test]
+//! fn sigkill_loses_nothing_that_was_answered() {
+//!     BOOK_SHELF.assert_sigkill_loses_nothing();
+//! }
+//! ```
+//!
+//! `EXPECTORATE=overwrite cargo test` writes the document and the client. The tests run the program
+//! on new stores of SQLite. The example of a create is the command that the program prints for a
+//! new store; its body has the member `id`. Nothing here knows a service.
+
+mod client;
+mod server;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::mpsc;
+use std::thread;
+
+use openapiv3::OpenAPI;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::server::{Api, STORE, Server};
+
+pub use crate::client::{Part, generate};
+
+/// The number of clients that create at the same time.
+const CLIENTS: usize = 8;
+
+/// How many creates are answered before the server is killed.
+const CREATES: usize = 400;
+
+/// A service, by the path of its program.
+pub struct Service<P>(P);
+
+impl<P: AsRef<Path>> Service<P> {
+    /// Names the service.
+    pub const fn new(program: P) -> Self {
+        Self(program)
+    }
+
+    /// Returns the document as text.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the program does not print a document.
+    pub fn document(&self) -> String {
+        let output = self.run(Path::new("."), "openapi");
+        String::from_utf8(output.stdout).expect("the document is text")
+    }
+
+    /// Asserts that these files are the document and the client that is generated from it. With
+    /// `EXPECTORATE=overwrite` in the environment, writes the files instead.
+    ///
+    /// # Panics
+    ///
+    /// Panics with a diff if a file differs.
+    pub fn assert_up_to_date(&self, document: impl AsRef<Path>, client: impl AsRef<Path>) {
+        let text = self.document();
+        let parsed: OpenAPI = serde_json::from_str(&text).expect("the document is OpenAPI 3.0");
+        let generated = generate(Part::Client, &parsed);
+        expectorate::assert_contents(document, &text);
+        expectorate::assert_contents(client, &generated);
+    }
+
+    /// Asserts that the answers to a create are the 200 and the refusals that the document
+    /// declares: 400, 401, 409, 413 and 415, each with the message of its example. The example of a
+    /// create has a member that is a string.
+    ///
+    /// # Panics
+    ///
+    /// Panics if an answer differs.
+    pub fn assert_answers_match_the_document(&self) {
+        let folder = folder();
+        let server = self.serve(&folder, None);
+        let api = &server.api;
+        let document: Value = serde_json::from_str(&self.document()).expect("JSON");
+        let created = api.create(1).expect("an answer");
+        assert_eq!(created.status, 200, "{created:?}");
+        assert!(created.header("x-request-id").is_some(), "{created:?}");
+        assert_eq!(api.create(1).expect("an answer").body, created.body, "a repeat");
+
+        let refusals = &document["paths"][&api.path]["post"]["responses"]["400"];
+        let examples = &refusals["content"]["application/json"]["examples"];
+        let other_token = self.other_token();
+        let json = "Content-Type: application/json\r\n";
+        for (error, token, headers, body) in [
+            (400, &api.token, json, r#"{"id":1}"#.to_owned()),
+            (401, &other_token, json, api.body(1)),
+            (409, &api.token, json, api.other_body(1)),
+            (413, &api.token, json, " ".repeat(64 * 1024 + 1)),
+            (415, &api.token, "", api.body(1)),
+        ] {
+            let refused = api.post(token, headers, &body).expect("an answer");
+            assert_eq!(refused.status, 400, "{refused:?}");
+            assert_eq!(refused.json(), examples[error.to_string()]["value"], "{error}");
+            assert_eq!(refused.header("retry-after"), None, "the same request is refused again");
+        }
+    }
+
+    /// Asserts that every operation of the document refuses a request without an accepted token
+    /// with `error` 401, before it looks at its parameters or asks for its body.
+    ///
+    /// # Panics
+    ///
+    /// Panics if an answer differs.
+    pub fn assert_credentials_come_first(&self) {
+        let folder = folder();
+        let server = self.serve(&folder, None);
+        let api = &server.api;
+        let other_token = self.other_token();
+        let document: Value = serde_json::from_str(&self.document()).expect("JSON");
+        for (path, operations) in document["paths"].as_object().expect("paths") {
+            for method in operations.as_object().expect("operations").keys() {
+                for credentials in
+                    [String::new(), format!("Authorization: Bearer {other_token}\r\n")]
+                {
+                    let line = format!("{} {path}", method.to_uppercase());
+                    let headers =
+                        format!("{credentials}Expect: 100-continue\r\nContent-Length: 10\r\n");
+                    // A name in braces is not an id.
+                    let refused = api.send(&line.replace(['{', '}'], "-"), &headers, "");
+                    let refused = refused.expect("an answer instead of `100 Continue`");
+                    assert_eq!(refused.status, 400, "{line}: {refused:?}");
+                    assert_eq!(refused.json()["error"], 401, "{line}: {refused:?}");
+                    let challenge = refused.header("www-authenticate").expect("a challenge");
+                    assert!(challenge.starts_with("Bearer realm="), "{challenge}");
+                }
+            }
+        }
+    }
+
+    /// Asserts that every create that was answered with 200 is in the store after SIGKILL, with the
+    /// text of the answer.
+    ///
+    /// # Panics
+    ///
+    /// Panics if a row is missing or differs.
+    pub fn assert_sigkill_loses_nothing(&self) {
+        let folder = folder();
+        let mut server = self.serve(&folder, None);
+        let (answered, answers) = mpsc::channel();
+        let api = server.api.clone();
+        let answers: Vec<_> = thread::scope(|scope| {
+            for ids in (1..).map(|first| (first..).step_by(CLIENTS)).take(CLIENTS) {
+                let (api, answered) = (&api, answered.clone());
+                scope.spawn(move || {
+                    // Without an answer, the row may be stored or not.
+                    let answers = ids.map_while(|id| Some((id, api.create(id).ok()?)));
+                    answers.for_each(|answer| answered.send(answer).expect("the test is running"));
+                });
+            }
+            drop(answered);
+            let mut before: Vec<_> = answers.iter().take(CREATES).collect();
+            server.kill();
+            before.extend(answers);
+            before
+        });
+        let exported = String::from_utf8(self.run(folder.path(), "export").stdout).expect("text");
+        let mut rows: BTreeMap<_, _> = exported.lines().map(id_and_members).collect();
+        let server = self.serve(&folder, Some(&api));
+        for (id, created) in answers {
+            assert_eq!(created.status, 200, "{created:?}");
+            assert_eq!(rows.remove(&id), Some(created.json()), "the row {id}");
+            assert_eq!(server.api.create(id).expect("an answer").body, created.body, "a repeat");
+        }
+    }
+
+    /// Runs a command on the store of a folder.
+    fn run(&self, folder: &Path, command: &str) -> Output {
+        let mut run = Command::new(self.0.as_ref());
+        let store = (command != "openapi").then_some(STORE);
+        let output =
+            run.arg(command).args(store.into_iter().flatten()).current_dir(folder).output();
+        let output = output.expect("the program starts");
+        assert!(output.status.success(), "{command}: {output:?}");
+        output
+    }
+
+    /// Returns a well-formed token of another store.
+    fn other_token(&self) -> String {
+        self.serve(&folder(), None).api.token.clone()
+    }
+
+    fn serve(&self, folder: &TempDir, before: Option<&Api>) -> Server {
+        Server::start(self.0.as_ref(), folder.path(), before)
+    }
+}
+
+fn folder() -> TempDir {
+    TempDir::new().expect("a temporary folder")
+}
+
+/// Parses a line of `export`: the id, and the stored object.
+fn id_and_members(line: &str) -> (i64, Value) {
+    let mut row: Value = serde_json::from_str(line).expect("each line is JSON");
+    let id = row.as_object_mut().and_then(|row| row.remove("id")?.as_i64());
+    (id.expect("each line has an id"), row)
+}

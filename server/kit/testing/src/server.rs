@@ -1,0 +1,151 @@
+//! A server on a new store, and requests to it, sent over plain sockets.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// The store in the folder of a server.
+pub const STORE: [&str; 2] = ["--store", "sqlite:store.db"];
+
+/// A running server. Dropping this kills the process.
+pub struct Server {
+    process: Child,
+    pub api: Api,
+    /// Kept open, because a process that prints to a closed pipe gets EPIPE.
+    _stdout: BufReader<ChildStdout>,
+}
+
+/// How a create is sent to a server.
+#[derive(Clone)]
+pub struct Api {
+    address: String,
+    /// The path of the operation.
+    pub path: String,
+    pub token: String,
+    /// The example of a body.
+    body: Value,
+}
+
+/// A response.
+#[derive(Debug)]
+pub struct Response {
+    pub status: u16,
+    head: String,
+    pub body: String,
+}
+
+impl Server {
+    /// Starts the program with a new store in a folder, or with the store that the folder has, to
+    /// which requests are sent like to `before`.
+    pub fn start(program: &Path, folder: &Path, before: Option<&Api>) -> Self {
+        let mut process = Command::new(program)
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(STORE)
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program starts");
+        let mut stdout = BufReader::new(process.stdout.take().expect("stdout is piped"));
+        let mut line = || {
+            let mut line = String::new();
+            stdout.read_line(&mut line).expect("stdout is text");
+            line.trim_end().to_owned()
+        };
+        let api = before.cloned().unwrap_or_else(|| Api::of_command(&line()));
+        let listening = line();
+        let (_, address) = listening.split_once("http://").expect("the server listens");
+        let api = Api { address: address.to_owned(), ..api };
+        Self { process, api, _stdout: stdout }
+    }
+
+    /// Sends SIGKILL.
+    pub fn kill(&mut self) {
+        self.process.kill().expect("the process can be killed");
+        self.process.wait().expect("the process ends");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Api {
+    /// Parses the command that a server prints for a new store.
+    fn of_command(command: &str) -> Self {
+        let between = |start: &str, end: &str| {
+            let (_, rest) = command.split_once(start)?;
+            Some(rest.split_once(end)?.0.to_owned())
+        };
+        let url = between("http://", " ").expect("the server prints a command with a URL");
+        let (address, path) = url.split_once('/').expect("the URL has a path");
+        let token = between("Bearer ", "'").expect("the command has a token");
+        let body = between("-d '", "'").expect("the command has a body");
+        let body = serde_json::from_str(&body).expect("the body is JSON");
+        Self { address: address.to_owned(), path: format!("/{path}"), token, body }
+    }
+
+    /// Returns the body that creates the example under this id.
+    pub fn body(&self, id: i64) -> String {
+        let mut body = self.body.clone();
+        body["id"] = id.into();
+        body.to_string()
+    }
+
+    /// Returns a body with the same id and a different resource.
+    pub fn other_body(&self, id: i64) -> String {
+        let mut body: Value = serde_json::from_str(&self.body(id)).expect("JSON");
+        let mut members = body.as_object_mut().expect("an object").values_mut();
+        let text = members.find(|member| member.is_string()).expect("the example has a string");
+        *text = "another".into();
+        body.to_string()
+    }
+
+    /// Creates the example under this id.
+    pub fn create(&self, id: i64) -> io::Result<Response> {
+        self.post(&self.token, "Content-Type: application/json\r\n", &self.body(id))
+    }
+
+    /// Sends a create.
+    pub fn post(&self, token: &str, headers: &str, body: &str) -> io::Result<Response> {
+        let length = body.len();
+        let headers =
+            format!("Authorization: Bearer {token}\r\nContent-Length: {length}\r\n{headers}");
+        self.send(&format!("POST {}", self.path), &headers, body)
+    }
+
+    /// Sends a request with these header lines, each of which ends in CRLF.
+    pub fn send(&self, line: &str, headers: &str, body: &str) -> io::Result<Response> {
+        let mut stream = TcpStream::connect(&self.address)?;
+        stream.set_read_timeout(Some(Duration::from_mins(1)))?;
+        let head = format!("{line} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n{headers}\r\n");
+        stream.write_all((head + body).as_bytes())?;
+        let mut received = String::new();
+        stream.read_to_string(&mut received)?;
+        let (head, body) = received.split_once("\r\n\r\n").ok_or(io::ErrorKind::UnexpectedEof)?;
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
+        let status = status.ok_or(io::ErrorKind::InvalidData)?;
+        Ok(Response { status, head: head.to_owned(), body: body.to_owned() })
+    }
+}
+
+impl Response {
+    /// Returns the value of a header field, whose name is given in lower case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut fields = self.head.lines().filter_map(|line| line.split_once(": "));
+        fields.find(|(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+
+    /// Parses the body as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).expect("the body is JSON")
+    }
+}
