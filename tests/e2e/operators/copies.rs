@@ -1,40 +1,18 @@
 //! `plant-store copy`: what it copies, and that a new file is complete or not there, whatever
 //! interrupts the copy.
 
-use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
-use std::thread;
-use std::time::Duration;
 
-use plant_store_tests::{
-    Server, Starting, amount, bearer, binary_in, plant, run, store_of, without_own_variables,
-};
-use tempfile::TempDir;
+use plant_store_tests::prelude::*;
+use plant_store_tests::store_of;
 
-use super::killed::kill_before_each_call;
-use super::{create, files, names};
+use super::killed::kill_copies;
+use super::{Prepare, create, files};
 use crate::database::STORE;
 
 /// Returns the URL of a store in that file.
 fn url(file: &Path) -> String {
     format!("sqlite:{}", file.display())
-}
-
-/// Copies the store of that folder.
-fn copy(folder: &Path, to: &str, tokens: &str) -> Output {
-    run(folder, &["copy", "--from", &store_of(folder), "--to", to, "--tokens", tokens])
-}
-
-/// Copies the store of that folder with its tokens, which must succeed. Returns stdout.
-fn copy_succeeds(folder: &Path, to: &str) -> String {
-    succeeds(&copy(folder, to, "from"))
-}
-
-fn succeeds(output: &Output) -> String {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 #[test]
@@ -45,11 +23,12 @@ fn copy_contains_every_plant_and_token() {
     let ci = server.command(&["token", "create", "ci"]).trim_end().to_owned();
     let folder = TempDir::new().expect("a temporary folder");
     let file = folder.path().join(STORE);
-    let stdout = copy_succeeds(server.folder(), &url(&file));
+    let copy = format!("copy --from {} --to {} --tokens from", server.store(), url(&file));
+    let stdout = server.run(&copy).succeeded();
     assert!(stdout.contains("; plants: 2001, tokens: 2, digest: "), "{stdout}");
     let named = stdout.contains("accepts the token ci\n") && stdout.contains("token first\n");
     assert!(named, "{stdout}");
-    assert_eq!(files(folder.path()).into_keys().collect::<Vec<_>>(), [STORE], "no other file");
+    assert!(files(folder.path()).into_keys().eq([STORE]), "no other file");
     assert_eq!(fs::metadata(&file).expect("the copy").permissions().mode() & 0o777, 0o600);
 
     let copied = Starting::on(folder, &ci).start();
@@ -67,19 +46,20 @@ fn tokens_of_a_copy_are_those_that_the_command_names() {
     server.create(&plant(1, "Ficus", None)).plant();
     let folder = TempDir::new().expect("a temporary folder");
     let to = |name: &str| url(&folder.path().join(name));
-    let unnamed = run(server.folder(), &["copy", "--from", server.store(), "--to", &to("x.db")]);
-    assert_eq!(unnamed.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&unnamed.stderr).contains("--tokens <from|none|URL>"));
+    let copy = |from: &str, name: &str, flags: &str| {
+        server.run(format!("copy --from {from} --to {} {flags}", to(name)).trim_end())
+    };
+    copy(server.store(), "x.db", "").expect(2, "", "--tokens <from|none|URL>");
     assert!(files(folder.path()).is_empty());
 
     let listed = |name: &str| server.command(&["token", "list", "--store", &to(name)]);
-    succeeds(&copy(server.folder(), &to("none.db"), "none"));
+    copy(server.store(), "none.db", "--tokens none").succeeded();
     assert_eq!(listed("none.db").lines().count(), 1, "only the header");
-    copy_succeeds(server.folder(), &to("backup.db"));
+    copy(server.store(), "backup.db", "--tokens from").succeeded();
     server.command(&["token", "create", "new"]);
     server.command(&["token", "revoke", "first"]);
-    let from_backup = ["copy", "--from", &to("backup.db"), "--to", &to("other.db"), "--tokens"];
-    let stdout = server.command(&[&from_backup[..], &[server.store()]].concat());
+    let tokens = format!("--tokens {}", server.store());
+    let stdout = copy(&to("backup.db"), "other.db", &tokens).succeeded();
     assert!(stdout.contains("accepts the token new\n"), "{stdout}");
     assert_eq!(listed("other.db"), server.command(&["token", "list"]));
 }
@@ -88,34 +68,29 @@ fn tokens_of_a_copy_are_those_that_the_command_names() {
 fn copy_to_a_taken_path_is_refused_and_changes_nothing() {
     let server = Server::start();
     create(&server, 0..3);
-    let folder = TempDir::new().expect("a temporary folder");
-    fs::write(folder.path().join("file.db"), "theirs").expect("a file");
-    fs::write(folder.path().join("empty.db"), "").expect("a file");
-    fs::create_dir(folder.path().join("folder.db")).expect("a folder");
-    symlink("nowhere", folder.path().join("link.db")).expect("a link");
-    for left in ["wal.db-wal", "shm.db-shm", "journal.db-journal"] {
-        fs::write(folder.path().join(left), "theirs").expect("a file");
-    }
-    symlink("nowhere", folder.path().join("dangling.db-wal")).expect("a link");
-    let before = names(folder.path(), "");
-    for (name, expected) in [
-        ("file.db", "something already exists at"),
-        ("empty.db", "something already exists at"),
-        ("folder.db", "something already exists at"),
-        ("link.db", "something already exists at"),
-        ("wal.db", "wal.db-wal"),
-        ("shm.db", "shm.db-shm"),
-        ("journal.db", "journal.db-journal"),
-        ("dangling.db", "dangling.db-wal"),
-        ("no/copy.db", "there is no folder"),
-    ] {
-        let output = copy(server.folder(), &url(&folder.path().join(name)), "from");
-        assert_eq!(output.status.code(), Some(1), "{name}");
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(stderr.contains(expected), "{name}: {stderr}");
-        assert_eq!(names(folder.path(), ""), before, "{name}");
-        assert_eq!(fs::read(folder.path().join("file.db")).expect("the file"), b"theirs");
-    }
+    let theirs: Prepare = |at| fs::write(at, "theirs").expect("a file");
+    let link: Prepare = |at| symlink("nowhere", at).expect("a link");
+    let rows: [(&str, Prepare, &str); 9] = [
+        ("copy.db", theirs, "something already exists at"),
+        ("copy.db", |at| fs::write(at, "").expect("a file"), "something already exists at"),
+        ("copy.db", |at| fs::create_dir(at).expect("a folder"), "something already exists at"),
+        ("copy.db", link, "something already exists at"),
+        ("copy.db-wal", theirs, "copy.db-wal"),
+        ("copy.db-shm", theirs, "copy.db-shm"),
+        ("copy.db-journal", theirs, "copy.db-journal"),
+        ("copy.db-wal", link, "copy.db-wal"),
+        ("no/copy.db", |_| {}, "there is no folder"),
+    ];
+    each_row(rows, |(name, take, expected)| {
+        let folder = TempDir::new().expect("a temporary folder");
+        take(&folder.path().join(name));
+        let before = files(folder.path());
+        let file = name.split("db").next().unwrap_or_default().to_owned() + "db";
+        let to = url(&folder.path().join(file));
+        let copy = format!("copy --from {} --to {to} --tokens from", store_of(server.folder()));
+        server.run(&copy).failed(1, expected);
+        assert!(files(folder.path()) == before, "{:?}", files(folder.path()).keys());
+    });
 }
 
 /// A limit on the file size simulates the full disk.
@@ -125,92 +100,27 @@ fn copy_onto_a_full_disk_leaves_nothing_at_its_path() {
     create(&server, 0..500);
     let folder = TempDir::new().expect("a temporary folder");
     let to = url(&folder.path().join(STORE));
-    let script = format!(
-        "trap '' XFSZ; ulimit -f 200 && exec '{}' copy --from '{}' --to {to} --tokens from",
-        binary_in(folder.path()).get_program().display(),
-        server.store(),
-    );
-    let mut command = Command::new("sh");
-    without_own_variables(&mut command);
-    let output = command.args(["-c", &script]).current_dir(server.folder()).output();
-    let output = output.expect("there is a shell");
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && stderr.contains("cannot write the copy"), "{stderr}");
-    let left: Vec<_> = files(folder.path()).into_keys().collect();
-    assert!(left.is_empty(), "{left:?}");
-}
-
-/// A killed copy, and what it may leave.
-struct Killed {
-    server: Server,
-    /// The plants of the source.
-    exported: String,
-}
-
-impl Killed {
-    fn new() -> Self {
-        let server = Server::start();
-        create(&server, 0..200);
-        let exported = server.command(&["export"]);
-        Self { server, exported }
-    }
-
-    fn command(&self, folder: &Path) -> Command {
-        let from = match self.server.store().strip_prefix("sqlite:") {
-            Some(file) => url(&self.server.folder().join(file)),
-            None => self.server.store().to_owned(),
-        };
-        let mut command = binary_in(folder);
-        command.args(["copy", "--from", &from, "--to", "sqlite:copy.db", "--tokens", "from"]);
-        command.stdout(Stdio::null());
-        command
-    }
-
-    /// Checks the folder after a kill: the copy is whole or not there, and the same command makes
-    /// it. Returns whether it was there.
-    fn check(&self, folder: &Path) -> bool {
-        let is_there = folder.join("copy.db").exists();
-        let others = names(folder, "").into_iter().filter(|name| name != "copy.db");
-        for other in others {
-            assert!(other.starts_with("copy.db.unfinished-copy-"), "{other}");
-        }
-        if !is_there {
-            succeeds(&self.command(folder).output().expect("it runs"));
-        }
-        let read = run(folder, &["export", "--store", "sqlite:copy.db"]);
-        assert!(String::from_utf8_lossy(&read.stdout) == self.exported, "the copy is incomplete");
-        let tokens = run(folder, &["token", "list", "--store", "sqlite:copy.db"]);
-        assert!(String::from_utf8_lossy(&tokens.stdout).contains("\nfirst "));
-        assert!(self.server.command(&["export"]) == self.exported, "the source is unchanged");
-        is_there
-    }
+    let mut copy = binary_in(server.folder());
+    copy.args(["copy", "--from", server.store(), "--to", &to, "--tokens", "from"]);
+    let script = "trap '' XFSZ; ulimit -f 200 && exec \"$0\" \"$@\"";
+    run(&mut in_shell(script, &copy)).expect(1, "", "cannot write the copy");
+    assert!(files(folder.path()).is_empty(), "{:?}", files(folder.path()).keys());
 }
 
 #[test]
 fn killed_copy_is_whole_or_not_there() {
-    let killed = Killed::new();
-    kill_before_each_call(
-        || TempDir::new().expect("a temporary folder"),
-        |folder| killed.command(folder),
+    let server = Server::start();
+    create(&server, 0..200);
+    kill_copies(
+        &server,
+        "sqlite:copy.db",
+        "",
+        || {},
         |folder| {
-            killed.check(folder);
+            for name in files(folder).into_keys() {
+                let is_known = name == "copy.db" || name.starts_with("copy.db.unfinished-copy-");
+                assert!(is_known, "{name}");
+            }
         },
     );
-}
-
-#[test]
-fn copy_killed_at_a_random_moment_is_whole_or_not_there() {
-    let killed = Killed::new();
-    let rounds = amount(5, 300);
-    let mut whole = 0;
-    for _ in 0..rounds {
-        let folder = TempDir::new().expect("a temporary folder");
-        let mut copying = killed.command(folder.path()).spawn().expect("the binary starts");
-        // The sleep is the random moment; it waits for no event.
-        thread::sleep(Duration::from_micros(rand::random_range(0..150_000)));
-        copying.kill().expect("the process is ours");
-        copying.wait().expect("the process can be waited for");
-        whole += usize::from(killed.check(folder.path()));
-    }
-    println!("{rounds} kills, {whole} after the copy was complete");
 }

@@ -1,14 +1,11 @@
 //! Kills a command before each of its system calls that change a file, with strace(1).
 
 use std::collections::{BTreeSet, HashMap};
-use std::fs;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::ExitStatus;
 
-use nix::sys::signal::Signal;
-use plant_store_tests::amount;
-use tempfile::{NamedTempFile, TempDir};
+use plant_store_tests::prelude::*;
+use tempfile::NamedTempFile;
 
 /// The system calls that change files and folders on Linux, or send something to a database. A
 /// mapped file changes without a call, but the commands map only the WAL index, which SQLite
@@ -25,28 +22,55 @@ const CHANGING_OPENS: [&str; 3] = ["O_CREAT", "O_TRUNC", "O_TMPFILE"];
 /// The calls that only fill a file or a table. A short run tries every fourth one.
 const FILLING: [&str; 3] = ["pwrite64", "fsync", "sendto"];
 
-/// Runs the command once for each of its calls that change a file, and kills it before that call.
-/// Each run has a folder of its own, which `prepare` creates and `check` checks after the kill.
-pub fn kill_before_each_call(
-    prepare: impl Fn() -> TempDir,
-    command: impl Fn(&Path) -> Command,
+/// Copies the store of a server again and again, each time in a folder of its own, and kills the
+/// copy before one of its calls that change a file. `prepare` removes what the last copy has left,
+/// and `check` checks what this one has left. The copy must be whole or no store; then the same
+/// command with these further flags makes it.
+pub fn kill_copies(
+    server: &Server,
+    to: &str,
+    flags: &str,
+    prepare: impl Fn(),
     check: impl Fn(&Path),
 ) {
+    let exported = server.command(&["export"]);
+    let from = match server.store().strip_prefix("sqlite:") {
+        Some(file) => format!("sqlite:{}", server.folder().join(file).display()),
+        None => server.store().to_owned(),
+    };
+    let command = |folder: &Path, words: &str| {
+        let mut command = binary_in(folder);
+        command.args(words.trim_end().split(' '));
+        command
+    };
+    let copy = format!("copy --from {from} --to {to} --tokens from");
+    let prepare = || {
+        prepare();
+        TempDir::new().expect("a temporary folder")
+    };
     let step = amount(4, 1);
     let first = rand::random_range(0..step);
-    let calls = calls_of(&command(prepare().path()));
+    let calls = calls_of(&command(prepare().path(), &copy));
     let mut kills = 0;
     for Call { name, count } in &calls {
         if FILLING.contains(&name.as_str()) && count % step != first {
             continue;
         }
         let folder = prepare();
+        let folder = folder.path();
         println!("killed before {name}, number {count}");
         let inject = format!("inject={name}:signal=KILL:when={count}");
-        let flags = ["-o", "/dev/null", "-e", &format!("trace={name}"), "-e", &inject];
-        let status = traced(&command(folder.path()), &flags);
+        let trace = ["-o", "/dev/null", "-e", &format!("trace={name}"), "-e", &inject];
+        let status = traced(&command(folder, &copy), &trace);
         kills += usize::from(status.signal() == Some(Signal::SIGKILL as i32));
-        check(folder.path());
+        check(folder);
+        let read = |words: &str| run(&mut command(folder, &format!("{words} --store {to}")));
+        if read("export").code != Some(0) {
+            run(&mut command(folder, &format!("{copy} {flags}"))).succeeded();
+        }
+        assert!(read("export").succeeded() == exported, "the copy is incomplete");
+        assert!(read("token list").succeeded().contains("\nfirst "));
+        assert!(server.command(&["export"]) == exported, "the source is unchanged");
     }
     println!("{kills} kills");
     assert!(kills > 10, "strace killed the command only {kills} times");
@@ -86,15 +110,7 @@ fn calls_of(command: &Command) -> BTreeSet<Call> {
 
 /// Runs the command under strace, and returns its exit status.
 fn traced(command: &Command, flags: &[&str]) -> ExitStatus {
-    let mut strace = Command::new("strace");
-    for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => strace.env(name, value),
-            None => strace.env_remove(name),
-        };
-    }
-    strace.args(["-f", "-qq"]).args(flags).arg(command.get_program()).args(command.get_args());
-    strace.current_dir(command.get_current_dir().expect("a folder"));
+    let mut strace = behind(&[&["strace", "-f", "-qq"], flags].concat(), command);
     strace.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     strace.status().expect("there is strace")
 }

@@ -5,32 +5,20 @@ pub mod copies;
 pub mod killed;
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 
-use plant_store_tests::{Server, plant};
+use plant_store_tests::prelude::*;
 
-/// Returns the name and the content of each file in a folder.
+/// What a row of a table does to a folder, or to a file that does not exist yet.
+pub type Prepare = fn(&Path);
+
+/// Returns each name in a folder, with the content of the file. Anything else has no content.
 pub fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder).expect("the folder exists");
-    let entries = entries.map(|entry| entry.expect("an entry"));
-    let files = entries.filter(|entry| entry.file_type().expect("a type").is_file());
-    files
-        .map(|file| {
-            let name = file.file_name().into_string().expect("text");
-            (name, fs::read(file.path()).expect("a file"))
-        })
-        .collect()
-}
-
-/// Returns the sorted names in a folder that begin with the prefix.
-pub fn names(folder: &Path, prefix: &str) -> Vec<String> {
-    let entries = fs::read_dir(folder).expect("the folder exists");
-    let names = entries.map(|entry| entry.expect("an entry").file_name().into_string());
-    let names = names.map(|name| name.expect("text")).filter(|name| name.starts_with(prefix));
-    let mut names: Vec<_> = names.collect();
-    names.sort();
-    names
+    let file = |entry: fs::DirEntry| {
+        let content = fs::read(entry.path()).unwrap_or_default();
+        (entry.file_name().into_string().expect("text"), content)
+    };
+    entries.map(|entry| file(entry.expect("an entry"))).collect()
 }
 
 /// Creates plants with these ids, each of a few kilobytes, so that a thousand plants fill more than

@@ -1,28 +1,20 @@
 //! The content of a database: whether it is a sound store, and what `export` and `copy` read from
 //! it and write to it.
 
-use std::process::{Command, Stdio};
-use std::thread;
-use std::time::Duration;
-
-use nix::sys::signal::Signal;
 use plant_store_tests::postgres::{Cluster, Session};
-use plant_store_tests::{Folder, Server, Starting, amount, binary_in, failure, plant, wait_until};
-use serde_json::Value;
-use tempfile::TempDir;
+use plant_store_tests::prelude::*;
 
-use super::scene::{
-    as_owner, cluster_with_database, create_database, refusal, wait_until_blocked_by,
-};
+use super::{as_owner, cluster_with_database, create_database, wait_until_blocked_by};
 use crate::database;
-use crate::operators::killed::kill_before_each_call;
+use crate::operators::killed::kill_copies;
 
 /// The number of plants between the others. They are read and written in several pages.
 const MANY: usize = 2500;
 
-/// Returns a server to be started on a new store without a token in that database.
-fn without_token(url: &str) -> Starting {
-    Starting::on(Folder::over(url), "").with(&["--first-token", "none"])
+/// Creates a store without a token in that database.
+fn create_store(url: &str) {
+    let starting = Starting::on(Folder::over(url), "").with(&["--first-token", "none"]);
+    drop(starting.start().stopped_by(Signal::SIGTERM));
 }
 
 /// Starts a server on a file. Its plants include the smallest and the largest id, U+0000, the empty
@@ -46,17 +38,9 @@ fn server_on_a_file() -> Server {
     server
 }
 
-fn copy(server: &Server, from: &str, to: &str) {
-    server.command(&["copy", "--from", from, "--to", to, "--tokens", "from"]);
-}
-
-/// Runs a copy of the server's store that must fail, and returns its stderr.
-fn copy_fails(server: &Server, to: &str, flags: &[&str]) -> String {
-    let mut command = binary_in(server.folder());
-    command.args(["copy", "--from", server.store(), "--to", to]).args(flags);
-    let (status, stderr) = failure(&mut command);
-    assert_eq!(status, Some(1), "{stderr}");
-    stderr
+/// Copies the store of a server, with these flags.
+fn copy(server: &Server, to: &str, flags: &str) -> Ended {
+    server.run(&format!("copy --from {} --to {to} {flags}", server.store()))
 }
 
 fn export(server: &Server, url: &str) -> String {
@@ -69,8 +53,7 @@ fn check_of_an_unsound_database_exits_1() {
     let server = Server::starting_in(Folder::over(&url)).start();
     server.create(&plant(1, "Ficus", None)).plant();
     let session = cluster.session("plants");
-    let is_sound = || server.command(&["check"]).contains("is sound");
-    for (fault, repair, expected) in [
+    let rows = [
         (
             "ALTER TABLE plants DROP CONSTRAINT plants_pkey",
             "ALTER TABLE plants ADD PRIMARY KEY (id)",
@@ -86,37 +69,26 @@ fn check_of_an_unsound_database_exits_1() {
             "ALTER TABLE plants SET LOGGED",
             "plants of the database is UNLOGGED",
         ),
-    ] {
+        (
+            "ALTER SYSTEM SET full_page_writes = off",
+            "ALTER SYSTEM SET full_page_writes = on",
+            "the database has full_page_writes=off",
+        ),
+    ];
+    each_row(rows, |(fault, repair, expected)| {
+        let is_sound = || server.run("check").code == Some(0);
         session.execute(fault);
-        let stderr = refusal(&url, "check", &[]);
-        assert!(stderr.contains(&format!("is not sound: {expected}")), "{fault}: {stderr}");
+        session.execute("SELECT pg_reload_conf()");
+        wait_until(|| !is_sound(), || format!("sound after {fault}"));
+        server.run("check").failed(1, &format!("is not sound: {expected}"));
         session.execute(repair);
-        assert!(is_sound(), "{repair}");
-    }
-    cluster.set("full_page_writes", "off");
-    let stderr = refusal(&url, "check", &[]);
-    assert!(stderr.contains("is not sound: the database has full_page_writes=off"), "{stderr}");
-}
-
-#[test]
-fn check_exits_2_if_the_store_cannot_be_checked() {
-    let (cluster, url) = cluster_with_database();
-    let cause = |url: &str| {
-        let stderr = refusal(url, "check", &[]);
-        assert!(stderr.contains(" cannot be checked: "), "{stderr}");
-        let output = Folder::over(url).command().args(["check", "--json"]).output();
-        let output = output.expect("the binary starts");
-        assert_eq!(output.status.code(), Some(2));
-        let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-        assert_eq!(report["sound"], Value::Null, "{report}");
-        report["faults"][0].as_str().expect("a cause").to_owned()
-    };
-    assert!(cause(&url).contains("there is no store at"));
-    drop(without_token(&url).start());
-    cluster.session("postgres").execute("CREATE ROLE stranger LOGIN");
-    assert!(cause(&url.replace("//plants@", "//stranger@")).contains("permission denied"));
+        session.execute("SELECT pg_reload_conf()");
+        wait_until(is_sound, || format!("not sound after {repair}"));
+    });
     cluster.stop("fast");
-    assert!(cause(&url).contains("cannot use"));
+    server.run("check").failed(2, " cannot be checked: cannot use");
+    let report: Value = serde_json::from_str(&server.run("check --json").stdout).expect("JSON");
+    assert_eq!(report["sound"], Value::Null, "{report}");
 }
 
 #[test]
@@ -136,14 +108,13 @@ fn export_and_copy_from_a_standby_equal_those_from_the_primary() {
     let exported = export(&server, &url);
     assert_eq!(exported.lines().count(), 3001);
     assert!(export(&server, &standby_url) == exported);
-    copy(&server, &standby_url, "sqlite:copy.db");
+    let copy = format!("copy --from {standby_url} --to sqlite:copy.db --tokens from");
+    server.run(&copy).succeeded();
     assert!(export(&server, "sqlite:copy.db") == exported);
     // A standby takes no writes. The token is printed, but it is never in force.
-    let output = Folder::over(&standby_url).command().args(["token", "create", "ci"]).output();
-    let output = output.expect("the binary starts");
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success(), "{stderr}");
-    assert!(stderr.contains("database does not allow writes"), "{stderr}");
+    let refused = server.run(&format!("token create ci --store {standby_url}"));
+    assert_ne!(refused.code, Some(0));
+    assert!(refused.stderr.contains("database does not allow writes"), "{refused:?}");
 }
 
 #[test]
@@ -152,9 +123,9 @@ pub fn copy_to_a_database_and_back_keeps_every_byte() {
     let file = server_on_a_file();
     let exported = export(&file, file.store());
     assert_eq!(exported.lines().count(), MANY + 4);
-    copy(&file, file.store(), &url);
+    copy(&file, &url, "--tokens from").succeeded();
     assert!(export(&file, &url) == exported);
-    copy(&file, &url, "sqlite:back.db");
+    file.run(&format!("copy --from {url} --to sqlite:back.db --tokens from")).succeeded();
     assert!(export(&file, "sqlite:back.db") == exported);
     // Clients see the copied plants as the same: a repeat gets 200, and a different plant 409.
     let served = Starting::on(Folder::over(&url), &file.token).start();
@@ -164,11 +135,16 @@ pub fn copy_to_a_database_and_back_keeps_every_byte() {
     assert_eq!(served.create(&plant(i64::MAX, "Fern", None)).error(), 409, "the tag is ''");
 }
 
+fn wait_until_the_copy_has_ended(session: &Session) {
+    let backends = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'plant-store'";
+    wait_until(|| session.value(backends) == "0", || "the copy's backend stays".into());
+}
+
 #[test]
 fn killed_copy_is_completed_with_add() {
     let (cluster, url) = cluster_with_database();
     let file = server_on_a_file();
-    drop(without_token(&url).start().stopped_by(Signal::SIGTERM));
+    create_store(&url);
     let session = cluster.session("plants");
     // This transaction blocks the copy after it has committed its first page.
     session.execute("BEGIN; INSERT INTO plants (id, json) VALUES (2000, '{}')");
@@ -180,16 +156,15 @@ fn killed_copy_is_completed_with_add() {
     copying.kill().expect("the process is ours");
     copying.wait().expect("the process can be waited for");
     session.execute("ROLLBACK");
-    let backends = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'plant-store'";
-    wait_until(|| session.value(backends) == "0", || "the copy's backend stays".into());
+    wait_until_the_copy_has_ended(&session);
     let part = export(&file, &url).lines().count();
     assert!((1..=MANY).contains(&part), "{part} plants");
     assert_eq!(session.value("SELECT count(*) FROM tokens"), "0", "tokens come last");
 
-    let stderr = copy_fails(&file, &url, &["--tokens", "from"]);
-    assert!(stderr.contains("contains rows already") && stderr.contains("--add"), "{stderr}");
-    let copy = ["copy", "--from", file.store(), "--to", &url, "--tokens", "from", "--add"];
-    let stdout = file.command(&copy);
+    let refused = copy(&file, &url, "--tokens from");
+    refused.failed(1, "contains rows already");
+    refused.failed(1, "--add");
+    let stdout = copy(&file, &url, "--tokens from --add").succeeded();
     assert!(stdout.contains("accepts the token first\n"), "{stdout}");
     assert!(export(&file, &url) == export(&file, file.store()));
 }
@@ -201,31 +176,21 @@ fn copy_of_tokens_to_a_database_with_tokens_is_refused() {
     let file = server_on_a_file();
     let served = Server::starting_in(Folder::over(&url)).start();
     for tokens in ["from", file.store()] {
-        let stderr = copy_fails(&file, &url, &["--tokens", tokens]);
-        assert!(stderr.contains("accepts tokens already (first)"), "{stderr}");
-        assert!(stderr.contains("`--tokens none`"), "{stderr}");
+        let refused = copy(&file, &url, &format!("--tokens {tokens}"));
+        refused.failed(1, "accepts tokens already (first)");
+        refused.failed(1, "`--tokens none`");
     }
     let session = cluster.session("plants");
     assert_eq!(session.value("SELECT count(*) FROM plants"), "0", "refused before the first plant");
-    let none = ["copy", "--from", file.store(), "--to", &url, "--tokens", "none"];
-    file.command(&none);
+    copy(&file, &url, "--tokens none").succeeded();
     assert!(export(&file, &url) == export(&file, file.store()));
     served.create(&plant(5, "Ivy", None)).plant();
-    let stderr = copy_fails(&file, &url, &["--tokens", "none"]);
-    assert!(stderr.contains("--add"), "{stderr}");
-    file.command(&[&none[..], &["--add"]].concat());
+    copy(&file, &url, "--tokens none").failed(1, "--add");
+    copy(&file, &url, "--tokens none --add").succeeded();
     assert_eq!(export(&file, &url).lines().count(), MANY + 5);
-}
-
-#[test]
-fn copy_is_refused_at_a_different_plant_of_the_same_id() {
-    let (cluster, url) = cluster_with_database();
-    let file = server_on_a_file();
-    drop(without_token(&url).start().stopped_by(Signal::SIGTERM));
-    let session = cluster.session("plants");
-    session.execute("INSERT INTO plants (id, json) VALUES (11, '{\"name\":\"Ivy\"}')");
-    let stderr = copy_fails(&file, &url, &["--tokens", "none", "--add"]);
-    assert!(stderr.contains("11"), "the message names the id: {stderr}");
+    session.execute(r#"UPDATE plants SET json = '{"name":"Ivy"}' WHERE id = 11"#);
+    let different = "contains a different row with the id 11, which is left unchanged";
+    copy(&file, &url, "--tokens none --add").failed(1, different);
     assert!(session.value("SELECT json FROM plants WHERE id = 11").contains("Ivy"));
 }
 
@@ -235,104 +200,30 @@ fn copy_is_refused_at_a_different_plant_of_the_same_id() {
 fn database_of_an_interrupted_copy_is_refused() {
     let (cluster, url) = cluster_with_database();
     let file = server_on_a_file();
-    let session = cluster.session("plants");
-    copy(&file, file.store(), &url);
+    copy(&file, &url, "--tokens from").succeeded();
     // The database is as a kill before the last statement of the copy would leave it.
-    session.execute("DELETE FROM plant_store_schema WHERE version = 1");
-    for command in ["check", "serve", "export"] {
-        let stderr = refusal(&url, command, &[]);
-        assert!(stderr.contains("was interrupted, so some rows are missing"), "{stderr}");
-        assert!(stderr.contains("--add"), "{stderr}");
+    cluster.session("plants").execute("DELETE FROM plant_store_schema WHERE version = 1");
+    for words in ["check", "serve", "export"] {
+        let refused = run(Folder::over(&url).command().arg(words));
+        let code = if words == "check" { 2 } else { 1 };
+        refused.failed(code, "was interrupted, so some rows are missing");
+        refused.failed(code, "--add");
     }
     file.command(&["token", "create", "new"]);
     file.command(&["token", "revoke", "first"]);
-    let copy = ["copy", "--from", file.store(), "--to", &url, "--tokens", "from", "--add"];
-    file.command(&copy);
+    copy(&file, &url, "--tokens from --add").succeeded();
     assert!(export(&file, &url) == export(&file, file.store()));
     let tokens = |store: &str| file.command(&["token", "list", "--store", store]);
     assert_eq!(tokens(&url), tokens(file.store()));
 }
 
-/// A copy to a database that has no tables yet, killed again and again.
-struct Killed {
-    _cluster: Cluster,
-    url: String,
-    file: Server,
-    exported: String,
-    session: Session,
-}
-
-impl Killed {
-    fn new() -> Self {
-        let (cluster, url) = cluster_with_database();
-        let file = server_on_a_file();
-        let exported = export(&file, file.store());
-        let session = cluster.session("plants");
-        Self { _cluster: cluster, url, file, exported, session }
-    }
-
-    /// Removes all tables.
-    fn prepare(&self) {
-        self.session.execute("DROP TABLE IF EXISTS plant_store_schema, plants, tokens");
-    }
-
-    fn command(&self, flags: &[&str]) -> Command {
-        let mut command = binary_in(self.file.folder());
-        command.args(["copy", "--from", self.file.store(), "--to", &self.url]);
-        command.args(["--tokens", "from"]).args(flags);
-        command.stdout(Stdio::null()).stderr(Stdio::null());
-        command
-    }
-
-    /// Checks the database after a kill: it is the whole store, or no store, and the same command
-    /// with --add completes it. Returns whether it was whole.
-    fn check(&self) -> bool {
-        let backends =
-            "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'plant-store'";
-        wait_until(|| self.session.value(backends) == "0", || "the copy's backend stays".into());
-        let words = ["export", "--store", &self.url];
-        let read = binary_in(self.file.folder()).args(words).output().expect("the binary starts");
-        let is_whole = read.status.success();
-        if is_whole {
-            assert!(String::from_utf8_lossy(&read.stdout) == self.exported, "it is incomplete");
-        } else {
-            assert!(self.command(&["--add"]).status().expect("it runs").success());
-            assert!(export(&self.file, &self.url) == self.exported);
-        }
-        assert_eq!(self.session.value("SELECT count(*) FROM tokens"), "1");
-        assert!(export(&self.file, self.file.store()) == self.exported, "the source is unchanged");
-        is_whole
-    }
-}
-
 #[test]
 fn killed_copy_to_a_database_is_whole_or_no_store() {
-    let killed = Killed::new();
-    kill_before_each_call(
-        || {
-            killed.prepare();
-            TempDir::new().expect("a temporary folder")
-        },
-        |_| killed.command(&[]),
-        |_| {
-            killed.check();
-        },
-    );
-}
-
-#[test]
-fn copy_to_a_database_killed_at_a_random_moment_is_whole_or_no_store() {
-    let killed = Killed::new();
-    let rounds = amount(5, 300);
-    let mut whole = 0;
-    for _ in 0..rounds {
-        killed.prepare();
-        let mut copying = killed.command(&[]).spawn().expect("the binary starts");
-        // The sleep is the random moment; it waits for no event.
-        thread::sleep(Duration::from_micros(rand::random_range(0..400_000)));
-        copying.kill().expect("the process is ours");
-        copying.wait().expect("the process can be waited for");
-        whole += usize::from(killed.check());
-    }
-    println!("{rounds} kills, {whole} after the copy was complete");
+    let (cluster, url) = cluster_with_database();
+    let file = server_on_a_file();
+    let session = cluster.session("plants");
+    let remove_all = || {
+        session.execute("DROP TABLE IF EXISTS plant_store_schema, plants, tokens");
+    };
+    kill_copies(&file, &url, "--add", remove_all, |_| wait_until_the_copy_has_ended(&session));
 }

@@ -1,18 +1,14 @@
 //! The database takes no writes for a while: creates are refused with 503 by their deadline, and
 //! succeed again when the database takes writes.
 
-use std::fs::{self, Permissions};
+use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::thread;
-use std::time::{Duration, Instant};
 
+use plant_store_tests::library;
 use plant_store_tests::postgres::Cluster;
-use plant_store_tests::{Folder, Server, plant};
-use tempfile::TempDir;
+use plant_store_tests::prelude::*;
 
-use super::scene::{Scene, as_owner, create_database, wait_until_blocked_by};
+use super::{Scene, cluster_with_database, create_database, wait_until_blocked_by};
 use crate::metrics::{get, metrics_address};
 
 /// The timeout of a create in seconds.
@@ -21,33 +17,17 @@ const TIMEOUT: u64 = 2;
 /// How late an answer may be, because the machine is busy with other work.
 const SLACK: Duration = Duration::from_secs(2);
 
-/// Compiles `full_disk.c` to a library in a folder that PostgreSQL's user can read. Returns the
-/// folder, and the path of the file that makes the disk full.
-fn full_disk() -> (TempDir, PathBuf) {
-    let folder = TempDir::new().expect("a temporary folder");
-    fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("it is ours");
-    let library = folder.path().join("full_disk.so");
-    let mut compiler = Command::new("cc");
-    compiler.args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o"]);
-    compiler.arg(&library);
-    compiler.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("e2e/postgres/full_disk.c"));
-    let status = compiler.status().expect("there is a C compiler, as the build needs one");
-    assert!(status.success(), "the library compiles");
-    let full = folder.path().join("full");
-    (folder, full)
-}
-
 #[test]
 fn create_is_503_while_the_disk_of_the_database_is_full() {
-    let (folder, full) = full_disk();
+    let folder = TempDir::new().expect("a temporary folder");
+    // PostgreSQL's user loads the library.
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("it is ours");
+    let library = library("postgres/full_disk", folder.path());
+    let full = folder.path().join("full");
     let cluster = Cluster::start();
     create_database(&cluster);
     cluster.stop("fast");
-    cluster.start_with(&format!(
-        "LD_PRELOAD={} FULL_DISK={}",
-        folder.path().join("full_disk.so").display(),
-        full.display()
-    ));
+    cluster.start_with(&format!("LD_PRELOAD={} FULL_DISK={}", library.display(), full.display()));
     let scene = Scene::over(cluster, TIMEOUT);
     let create = |id| scene.server.create(&plant(id, &"Ficus ".repeat(5000), None));
     create(1).plant();
@@ -120,10 +100,8 @@ fn serialization_failure_is_retried() {
 /// `/ready` asks for no credentials.
 #[test]
 fn message_of_a_trigger_with_a_value_is_never_shown() {
-    let cluster = Cluster::start();
-    create_database(&cluster);
+    let (cluster, url) = cluster_with_database();
     let flags = ["--metrics", "127.0.0.1:0"];
-    let url = as_owner(&cluster.url("plants"));
     let server = Server::starting_in(Folder::over(&url)).with(&flags).start();
     let session = cluster.session("plants");
     for (statement, code) in [("RAISE", "P0001"), ("RAISE WARNING", "01000")] {

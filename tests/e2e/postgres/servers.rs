@@ -1,20 +1,14 @@
-//! Several servers on one database behave like one server.
+//! Several servers on one database behave like one server, and one server finds its database among
+//! several hosts: silent hosts, standbys and failovers.
 
-use std::process::Stdio;
-use std::thread;
+use plant_store_tests::postgres::{Cluster, Link, Network};
+use plant_store_tests::prelude::*;
 
-use plant_store_tests::postgres::Cluster;
-use plant_store_tests::{
-    Connection, Folder, Launched, Server, Starting, amount, bearer, plant, post,
-};
-
-use super::scene::{Paused, as_owner, create_database};
+use super::{Paused, cluster_with_database};
 
 /// Starts two servers on the database `plants`.
 fn two_servers() -> (Cluster, [Server; 2]) {
-    let cluster = Cluster::start();
-    create_database(&cluster);
-    let url = as_owner(&cluster.url("plants"));
+    let (cluster, url) = cluster_with_database();
     let flags = ["--store-timeout", "20s"];
     let first = Server::starting_in(Folder::over(&url)).with(&flags).start();
     let second = Starting::on(Folder::over(&url), &first.token).with(&flags).start();
@@ -64,33 +58,26 @@ fn revoked_token_stays_refused_after_a_pause_or_a_crash() {
 #[test]
 fn servers_that_start_together_create_one_store() {
     for _ in 0..amount(2, 20) {
-        let cluster = Cluster::start();
-        create_database(&cluster);
-        let folders = [(); 4].map(|()| Folder::over(&as_owner(&cluster.url("plants"))));
+        let (cluster, url) = cluster_with_database();
+        let folders = [(); 4].map(|()| Folder::over(&url));
+        let start = |folder: &Folder| {
+            let mut serve = folder.command();
+            serve.arg("serve").stderr(Stdio::null());
+            Launched::start(&mut serve).expect("it serves")
+        };
         let servers = thread::scope(|scope| {
-            folders
-                .each_ref()
-                .map(|folder| scope.spawn(|| start(folder)))
-                .map(|start| start.join().expect("it started"))
+            let starting = folders.each_ref().map(|folder| scope.spawn(|| start(folder)));
+            starting.map(|start| start.join().expect("it started"))
         });
-        let command = folders[0].command().args(["token", "create", "ci"]).output();
-        let token = String::from_utf8(command.expect("it starts").stdout).expect("text");
-        for (id, mut server) in (0..).zip(servers) {
+        let token = run(folders[0].command().args(["token", "create", "ci"])).succeeded();
+        for (id, server) in (0..).zip(servers) {
             let request = post(&bearer(token.trim_end()), plant(id, "Ficus", None).as_bytes());
             assert_eq!(Connection::open(server.address).exchange(&request).status, 200);
-            server.process.kill().expect("the process is ours");
-            server.process.wait().expect("the process can be waited for");
         }
         let session = cluster.session("plants");
         assert_eq!(session.value("SELECT count(*) FROM tokens"), "2", "one server created `first`");
         assert_eq!(session.value("SELECT count(*) FROM plants"), "4");
     }
-}
-
-fn start(folder: &Folder) -> Launched {
-    let mut command = folder.command();
-    command.args(["serve", "--listen", "127.0.0.1:0"]).stderr(Stdio::null());
-    Launched::start(&mut command).expect("it serves")
 }
 
 #[test]
@@ -111,4 +98,49 @@ fn create_is_503_while_the_tokens_cannot_be_read() {
     });
     session.execute("DELETE FROM tokens WHERE name = ''");
     server.wait_until("a created plant", || status() == 200);
+}
+
+/// Starts a server with two hosts in its URL. It finds the host that takes writes.
+pub fn start_with_hosts(ports: [u16; 2], store_timeout: &str) -> Server {
+    let [one, other] = ports;
+    let url = format!("postgres://plants@127.0.0.1:{one},127.0.0.1:{other}/plants");
+    Server::starting_in(Folder::over(&url)).with(&["--store-timeout", store_timeout]).start()
+}
+
+#[test]
+fn silent_host_is_skipped_at_the_start() {
+    let (cluster, _) = cluster_with_database();
+    let link = Link::new(&cluster);
+    link.set(Network::Stalled);
+    let server = start_with_hosts([link.port(), cluster.port()], "5s");
+    server.create(&plant(1, "Ficus", None)).plant();
+    // When the server reconnects, it does not try the silent host first.
+    cluster.session("plants").execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE application_name = 'plant-store'",
+    );
+    server.create(&plant(2, "Fern", None)).plant();
+}
+
+/// Connecting to the silent host takes as long as the timeout of reading the tokens, and longer
+/// than the timeout of a create.
+#[test]
+fn host_that_becomes_silent_is_skipped() {
+    let (cluster, _) = cluster_with_database();
+    let link = Link::new(&cluster);
+    let server = start_with_hosts([link.port(), cluster.port()], "1s");
+    server.create(&plant(1, "Ficus", None)).plant();
+    link.set(Network::Stalled);
+    let is_created = || server.create(&plant(2, "Fern", None)).status == 200;
+    server.wait_until("a create by the other host", is_created);
+}
+
+#[test]
+fn token_command_finds_the_primary_behind_a_standby() {
+    let (primary, _) = cluster_with_database();
+    let standby = primary.standby("s1");
+    let server = start_with_hosts([standby.port(), primary.port()], "5s");
+    server.command(&["token", "create", "ci"]);
+    server.command(&["token", "revoke", "ci"]);
+    assert!(!server.command(&["token", "list"]).contains("ci"));
 }

@@ -1,13 +1,13 @@
 //! A plant is acknowledged only when the synchronous standby has it, however its row came to be
 //! visible on the primary.
 
-use std::thread::{self, ScopedJoinHandle};
+use std::thread::ScopedJoinHandle;
 
 use plant_store_tests::postgres::Cluster;
-use plant_store_tests::{Connection, Response, Server, plant, wait_until};
+use plant_store_tests::prelude::*;
 
-use super::hosts;
-use super::scene::cluster_with_database;
+use super::cluster_with_database;
+use super::servers::start_with_hosts;
 
 /// A primary, its standby, and a server that finds the one that takes writes.
 struct Pair {
@@ -20,7 +20,7 @@ impl Pair {
     fn start(store_timeout: &str) -> Self {
         let (primary, _) = cluster_with_database();
         let standby = primary.standby("s1");
-        let server = hosts::start([&primary, &standby].map(Cluster::port), store_timeout);
+        let server = start_with_hosts([&primary, &standby].map(Cluster::port), store_timeout);
         // After this create, the test write of the start cannot be the commit that waits for the
         // standby.
         server.create(&plant(1000, "Fern", None)).plant();

@@ -2,23 +2,16 @@
 //! or that is reached over TLS. What an operator has to correct is reported at once, in one line
 //! without the password, and the exit code is 1.
 
-use std::fs;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
-use std::process::Command;
-use std::thread;
 
-use nix::sys::signal::Signal;
 use plant_store_tests::postgres::{Cluster, Session};
+use plant_store_tests::prelude::*;
 use plant_store_tests::tls::{Authority, CERT, KEY};
-use plant_store_tests::{
-    Folder, Server, Starting, plant, signalled, wait_until, without_own_variables,
-};
-use tempfile::TempDir;
+use plant_store_tests::{signalled, without_own_variables};
 
-use super::scene::{TABLES, as_owner, cluster_with_database, refusal, without_password};
+use super::{TABLES, as_owner, cluster_with_database};
 use crate::metrics::{get, metrics_address};
 use crate::monitoring::assert_monitoring_names_the_series_of;
 use crate::without_store::readmes::text;
@@ -26,27 +19,42 @@ use crate::without_store::readmes::text;
 /// The password of the owner, if the cluster needs one.
 const PASSWORD: &str = "s3cret%1";
 
+const SERVE: &str = "serve --listen 127.0.0.1:0";
+
+/// Every command that opens a store.
+const COMMANDS: [&str; 6] = [
+    SERVE,
+    "export",
+    "check",
+    "token list",
+    "token create ci",
+    "copy --from URL --to sqlite:copy.db --tokens none",
+];
+
 /// Returns a server to be started on that store, without the password that whoever runs the tests
 /// may have in the environment.
 fn serve(url: &str) -> Starting {
     Server::starting_in(Folder::over(url)).command(without_password)
 }
 
-const SERVE: &str = "serve --listen 127.0.0.1:0";
+fn without_password(command: &mut Command) {
+    command.env_remove("PGPASSWORD");
+}
 
 #[test]
 fn start_waits_for_a_database_that_is_down() {
     let (cluster, url) = cluster_with_database();
     cluster.stop("fast");
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    let metrics = listener.local_addr().expect("it has an address");
-    // The service will listen on this port.
-    drop(listener);
+    let starting = serve(&url).with(&["--metrics", "127.0.0.1:0"]);
+    let log_file = starting.log_file();
+    let log = || fs::read_to_string(&log_file).unwrap_or_default();
     let server = thread::scope(|scope| {
-        let address = metrics.to_string();
-        let starting = serve(&url).with(&["--metrics", &address]);
         let starting = scope.spawn(|| starting.start());
-        wait_until(|| TcpStream::connect(metrics).is_ok(), || "no metrics".into());
+        wait_until(|| log().contains("serving metrics"), || format!("no metrics:\n{}", log()));
+        let line = log().lines().find(|line| line.contains("serving metrics")).map(str::to_owned);
+        let record: Value = serde_json::from_str(&line.expect("a record")).expect("JSON");
+        let metrics = record["address"].as_str().and_then(|address| address.parse().ok());
+        let metrics = metrics.expect("an address");
         assert_eq!(get(metrics, "/live").status, 200);
         assert_eq!(get(metrics, "/ready").status, 503);
         assert!(!starting.is_finished());
@@ -54,7 +62,7 @@ fn start_waits_for_a_database_that_is_down() {
         starting.join().expect("it starts")
     });
     server.create(&plant(1, "Ficus", None)).plant();
-    server.wait_until("ready", || get(metrics, "/ready").status == 200);
+    server.wait_until("ready", || get(metrics_address(&server), "/ready").status == 200);
 }
 
 #[test]
@@ -79,71 +87,151 @@ fn monitoring_page_names_exactly_the_served_series() {
     assert_monitoring_names_the_series_of(&server);
 }
 
+/// What an operator has to correct, and the commands that report it.
+#[derive(Debug)]
+struct Refused<'a> {
+    #[expect(dead_code, reason = "a failed row is printed with its name")]
+    name: &'a str,
+    url: &'a str,
+    commands: &'a [&'a str],
+    /// Follows each command.
+    flags: String,
+    password: Option<&'a str>,
+    expected: &'a str,
+}
+
+impl<'a> Refused<'a> {
+    fn by(commands: &'a [&str], name: &'a str, url: &'a str, expected: &'a str) -> Self {
+        Self { name, url, commands, flags: String::new(), password: None, expected }
+    }
+
+    fn assert(self, cluster: &Cluster) {
+        let connections = || cluster.log().matches("connection received").count();
+        for words in self.commands {
+            let folder = Folder::over(self.url);
+            let mut command = folder.command();
+            let words = format!("{}{}", words.replace("URL", self.url), self.flags);
+            without_password(command.args(words.split(' ')));
+            command.envs(self.password.map(|password| ("PGPASSWORD", password)));
+            let before = connections();
+            let refused = run(&mut command);
+            let code = if words.starts_with("check") { 2 } else { 1 };
+            refused.failed(code, self.expected);
+            assert!(!refused.stderr.contains("wr0ng"), "{}", refused.stderr);
+            // Trying again would not help, and required TLS never falls back to plain text.
+            assert!(connections() - before <= 1, "{words} connects again");
+        }
+    }
+}
+
+fn assert_refused(cluster: &Cluster, rows: Vec<Refused<'_>>) {
+    each_row(rows, |row| row.assert(cluster));
+}
+
 #[test]
-fn bad_database_settings_are_reported_by_every_command() {
+fn what_an_operator_has_to_correct_is_reported_by_every_command() {
     let (cluster, url) = cluster_with_database();
     drop(serve(&url).start());
     let session = cluster.session("postgres");
-    session.execute("CREATE ROLE guest LOGIN");
+    session.execute(&format!(
+        "CREATE ROLE guest LOGIN; SET password_encryption = 'scram-sha-256';
+        CREATE ROLE secret LOGIN PASSWORD '{PASSWORD}'"
+    ));
     session.execute("CREATE DATABASE latin OWNER plants ENCODING 'LATIN1' TEMPLATE template0");
-    for (database, table) in [
+    let others = [
         ("strange", "CREATE TABLE plants (height integer)"),
         ("newer", "CREATE TABLE plant_store_schema AS SELECT 999::bigint AS version"),
-    ] {
+        ("typed", "CREATE TYPE plants AS ENUM ()"),
+        ("empty", "SELECT 1"),
+    ];
+    for (database, statement) in others {
         session.execute(&format!("CREATE DATABASE {database} OWNER plants"));
-        cluster.session(database).execute(&format!("SET ROLE plants; {table}"));
+        cluster.session(database).execute(&format!("SET ROLE plants; {statement}"));
     }
-    let of_owner = |database| as_owner(&cluster.url(database));
-    for (url, expected) in [
-        (of_owner("ferns"), "\"ferns\" does not exist (SQLSTATE 3D000): create it with `createdb`"),
-        (of_owner("latin"), "LATIN1, but a store needs UTF8: create a database with `createdb"),
-        (of_owner("strange"), "is not a store"),
-        (of_owner("newer"), "has layout version 999, but"),
-        (url.replace("plants@", "guest@"), "GRANT the role SELECT, INSERT and UPDATE on"),
-    ] {
-        let copy = format!("copy --from {url} --to sqlite:copy.db --tokens none");
-        for command in [SERVE, "export", "check", "token list", "token create ci", &copy] {
-            let stderr = refusal(&url, command, &[]);
-            assert!(stderr.contains(expected), "{command}: {stderr}");
-        }
+    require_password(&cluster, "secret");
+    let [missing, latin, strange, newer, typed, empty] =
+        ["ferns", "latin", "strange", "newer", "typed", "empty"]
+            .map(|database| as_owner(&cluster.url(database)));
+    let [guest, secret, wrong] =
+        ["guest@", "secret@", "secret:wr0ng@"].map(|user| url.replace("plants@", user));
+    let tls = format!("{url}?sslmode=require");
+    let folder = TempDir::new().expect("a temporary folder");
+    let ours = root(&folder, "ours.pem", &Authority::new());
+    let every = |name, url, expected| Refused::by(&COMMANDS, name, url, expected);
+    assert_refused(
+        &cluster,
+        vec![
+            every(
+                "missing",
+                &missing,
+                "\"ferns\" does not exist (SQLSTATE 3D000): create it with `",
+            ),
+            every("encoding", &latin, "LATIN1, but a store needs UTF8: create a database with `"),
+            every("other tables", &strange, "is not a store"),
+            every("newer store", &newer, "has layout version 999, but"),
+            // PostgreSQL reports the same error if another server is creating the table.
+            Refused::by(
+                &[SERVE],
+                "type",
+                &typed,
+                "type \"plants\" already exists (SQLSTATE 42710)",
+            ),
+            Refused::by(&COMMANDS[1..], "no tables", &empty, "there is no store at"),
+            every("grants", &guest, "GRANT the role SELECT, INSERT and UPDATE on"),
+            every("no password", &secret, "PGPASSWORD"),
+            every("wrong password", &wrong, "PGPASSWORD"),
+            Refused { password: Some("wr0ng"), ..every("wrong variable", &secret, "PGPASSWORD") },
+            every("no TLS", &tls, "server does not support TLS"),
+            Refused {
+                flags: format!(" --store-ca {ours}"),
+                ..every("no TLS for the CA", &url, "server does not support TLS")
+            },
+        ],
+    );
+    for (database, tables) in [("strange", "1"), ("newer", "1"), ("latin", "0"), ("empty", "0")] {
+        assert_eq!(cluster.session(database).value(TABLES), tables, "{database}");
     }
-    for database in ["strange", "newer"] {
-        assert_eq!(cluster.session(database).value(TABLES), "1", "{database}");
-    }
-}
-
-/// PostgreSQL reports the same error if another server is creating the table.
-#[test]
-fn start_reports_a_type_with_the_name_of_a_table() {
-    let (cluster, url) = cluster_with_database();
-    cluster.session("plants").execute("CREATE TYPE plants AS ENUM ()");
-    let stderr = refusal(&url, SERVE, &[]);
-    assert!(stderr.contains("type \"plants\" already exists (SQLSTATE 42710)"), "{stderr}");
-}
-
-#[test]
-fn database_that_does_not_sync_is_refused() {
-    let (cluster, url) = cluster_with_database();
     for setting in ["fsync", "full_page_writes"] {
         cluster.set(setting, "off");
-        let stderr = refusal(&url, SERVE, &[]);
-        assert!(stderr.contains(&format!("the database has {setting}=off")), "{stderr}");
-        assert_eq!(cluster.session("plants").value(TABLES), "0", "nothing is created");
+        let expected = format!("the database has {setting}=off");
+        assert_refused(&cluster, vec![Refused::by(&[SERVE], setting, &empty, &expected)]);
         cluster.set(setting, "on");
     }
+    assert_eq!(cluster.session("empty").value(TABLES), "0", "nothing is created");
+}
+
+/// Lets the role connect only with its password.
+fn require_password(cluster: &Cluster, role: &str) {
+    let session = cluster.session("postgres");
+    let rules =
+        format!("host all {role} 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n");
+    fs::write(session.value("SHOW hba_file"), rules).expect("the file exists");
+    // Changing a setting makes the server reload its files.
+    cluster.set("log_connections", "on");
 }
 
 /// Starts a cluster as [`cluster_with_database`] does, but the owner needs a password.
 fn cluster_with_password() -> (Cluster, String) {
     let (cluster, url) = cluster_with_database();
-    let session = cluster.session("postgres");
-    session.execute("SET password_encryption = 'scram-sha-256'");
-    session.execute(&format!("ALTER ROLE plants PASSWORD '{PASSWORD}'"));
-    let rules = "host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n";
-    fs::write(session.value("SHOW hba_file"), rules).expect("the file exists");
-    // Changing a setting makes the server reload its files.
-    cluster.set("log_connections", "on");
+    cluster.session("postgres").execute(&format!(
+        "SET password_encryption = 'scram-sha-256'; ALTER ROLE plants PASSWORD '{PASSWORD}'"
+    ));
+    require_password(&cluster, "plants");
     (cluster, url)
+}
+
+#[test]
+fn password_is_read_from_the_url_or_pgpassword_and_never_shown() {
+    let (_cluster, url) = cluster_with_password();
+    let with_password = format!("plants:{}@", PASSWORD.replace('%', "%25"));
+    let server = serve(&url.replace("plants@", &with_password)).start();
+    server.create(&plant(1, "Ficus", None)).plant();
+    let starting = Starting::on(Folder::over(&url), &server.token).command(|command| {
+        command.env("PGPASSWORD", PASSWORD);
+    });
+    let other = starting.start();
+    other.create(&plant(1, "Ficus", None)).plant();
+    assert!(![server, other].iter().any(|server| server.log().contains(PASSWORD)));
 }
 
 /// Returns the code blocks of that language in STORES.md.
@@ -152,6 +240,35 @@ fn blocks(kind: &str) -> Vec<String> {
     let begin = format!("```{kind}\n");
     let blocks = page.split(&begin).skip(1);
     blocks.map(|block| block.split("```").next().unwrap_or_default().to_owned()).collect()
+}
+
+/// The environment file is read by systemd, and by a shell too.
+#[test]
+fn command_of_the_page_reads_the_password_from_the_env_file() {
+    let (_cluster, url) = cluster_with_password();
+    let page = text("server/STORES.md");
+    assert!(page.contains("PLANT_STORE_STORE='postgres://") && page.contains("PGPASSWORD='"));
+    let folder = Folder::over(&url);
+    let file = folder.path().join("plant-store.env");
+    let settings = format!("PLANT_STORE_STORE='{url}'\nPGPASSWORD='{PASSWORD}'\n");
+    fs::write(&file, settings).expect("a file");
+    let command = blocks("sh").into_iter().find(|block| block.contains("set -a"));
+    let command = command
+        .expect("a command")
+        .replace("/etc/plant-store.env", &file.display().to_string())
+        .replace("plant-store token", "\"$0\" token");
+    let mut shell = in_shell(&command, &Command::new(folder.command().get_program()));
+    without_own_variables(&mut shell);
+    without_password(&mut shell);
+    run(&mut shell).failed(1, "there is no store at");
+    drop(
+        serve(&url)
+            .command(|serve| {
+                serve.env("PGPASSWORD", PASSWORD);
+            })
+            .start(),
+    );
+    assert!(run(&mut shell).succeeded().contains("first "));
 }
 
 /// Runs the statements one by one, because CREATE DATABASE cannot run in a transaction.
@@ -172,7 +289,8 @@ fn role_needs_exactly_the_grants_of_the_page() {
     let token = stopped.token.clone();
     drop(stopped.stopped_by(Signal::SIGTERM));
     let owner = Session::open(&of_role("plants_owner"));
-    execute(&owner, &sql[1]);
+    let grant = || execute(&owner, &sql[1]);
+    grant();
     let url = of_role("plants");
     let start = || {
         let starting = Starting::on(Folder::over(&url), &token).command(without_password);
@@ -185,91 +303,47 @@ fn role_needs_exactly_the_grants_of_the_page() {
     server.command(&["token", "create", "ci"]);
     server.command(&["token", "revoke", "ci"]);
 
-    owner.execute("REVOKE INSERT, UPDATE (json) ON plants FROM plants");
-    drop(server);
-    let server = start();
-    let ready = || get(metrics_address(&server), "/ready");
-    let reason = || String::from_utf8(ready().body).expect("text");
-    server.wait_until("why", || reason().contains("permission denied for table plants"));
-    assert!(reason().contains("GRANT the role") && ready().status == 503, "{}", reason());
-    execute(&owner, &sql[1]);
-    server.wait_until("ready", || ready().status == 200);
-    for table in ["plants", "tokens"] {
-        owner.execute(&format!("REVOKE SELECT ON {table} FROM plants"));
-        let denied = format!("permission denied for table {table}");
-        // A server that is ready notices the missing grant at the next create.
-        server.wait_until("a refusal", || server.create(&plant(1, "Ficus", None)).status != 200);
+    let ready = |server: &Server| {
+        let ready = get(metrics_address(server), "/ready");
+        (ready.status, String::from_utf8(ready.body).expect("text"))
+    };
+    let assert_not_ready = |server: &Server, denied: &str| {
         server.wait_until("why", || {
-            reason().contains(&denied) && reason().contains("GRANT the role")
+            let (status, why) = ready(server);
+            status == 503 && why.contains(denied) && why.contains("GRANT the role")
         });
-        assert_eq!(ready().status, 503);
-        execute(&owner, &sql[1]);
-        server.wait_until("ready", || ready().status == 200);
-    }
-    for table in ["plant_store_schema", "tokens"] {
-        owner.execute(&format!("REVOKE SELECT ON {table} FROM plants"));
+    };
+
+    let serve = || {
         let folder = Folder::over(&url);
-        let mut command = folder.command();
-        without_password(&mut command);
-        let output = command.args(SERVE.split(' ')).output().expect("it starts");
-        let stderr = String::from_utf8(output.stderr).expect("text");
-        assert_eq!(output.status.code(), Some(1), "{stderr}");
-        assert!(stderr.contains(&format!("permission denied for table {table}")), "{stderr}");
-        execute(&owner, &sql[1]);
-    }
-}
-
-/// Adds the password to the URL.
-fn with_password(password: &str, url: &str) -> String {
-    url.replace("plants@", &format!("plants:{}@", password.replace('%', "%25")))
-}
-
-#[test]
-fn password_is_read_from_the_url_or_pgpassword_and_never_shown() {
-    let (_cluster, url) = cluster_with_password();
-    let server = serve(&with_password(PASSWORD, &url)).start();
-    server.create(&plant(1, "Ficus", None)).plant();
-    let starting = Starting::on(Folder::over(&url), &server.token).command(|command| {
-        command.env("PGPASSWORD", PASSWORD);
-    });
-    let other = starting.start();
-    other.create(&plant(1, "Ficus", None)).plant();
-    assert!(![server, other].iter().any(|server| server.log().contains(PASSWORD)));
-    let wrong = "wr0ng";
-    for (url, variables) in
-        [(&with_password(wrong, &url), &[][..]), (&url, &[("PGPASSWORD", wrong)]), (&url, &[])]
-    {
-        for command in [SERVE, "export"] {
-            let stderr = refusal(url, command, variables);
-            assert!(stderr.contains("password") && stderr.contains("PGPASSWORD"), "{stderr}");
-            assert!(!stderr.contains(wrong), "{stderr}");
+        let mut serve = folder.command();
+        without_password(serve.args(SERVE.split(' ')));
+        run(&mut serve)
+    };
+    // Whether a running server notices it at the next create, and whether a server starts.
+    let rows = [
+        ("INSERT, UPDATE (json) ON plants", false, Some(true)),
+        ("SELECT ON plants", true, None),
+        ("SELECT ON tokens", true, Some(false)),
+        ("SELECT ON plant_store_schema", false, Some(false)),
+    ];
+    each_row(rows, |(grants, is_noticed, starts)| {
+        let (_, table) = grants.rsplit_once(' ').expect("a table");
+        let denied = format!("permission denied for table {table}");
+        owner.execute(&format!("REVOKE {grants} FROM plants"));
+        if is_noticed {
+            let status = || server.create(&plant(1, "Ficus", None)).status;
+            server.wait_until("a refusal", || status() != 200);
+            assert_not_ready(&server, &denied);
         }
-    }
-}
-
-/// The environment file is read by systemd, and by a shell too.
-#[test]
-fn command_of_the_page_reads_the_password_from_the_env_file() {
-    let (_cluster, url) = cluster_with_password();
-    drop(serve(&with_password(PASSWORD, &url)).start());
-    let page = text("server/STORES.md");
-    let command =
-        blocks("sh").into_iter().find(|block| block.contains("set -a")).expect("a command");
-    assert!(page.contains("PLANT_STORE_STORE='postgres://") && page.contains("PGPASSWORD='"));
-    let folder = Folder::over(&url);
-    let file = folder.path().join("plant-store.env");
-    let settings = format!("PLANT_STORE_STORE='{url}'\nPGPASSWORD='{PASSWORD}'\n");
-    fs::write(&file, settings).expect("a file");
-    let binary = folder.command().get_program().display().to_string();
-    let command = command
-        .replace("/etc/plant-store.env", &file.display().to_string())
-        .replace("plant-store token", &format!("{binary} token"));
-    let mut shell = Command::new("sh");
-    without_own_variables(&mut shell);
-    without_password(&mut shell);
-    let listed = shell.args(["-c", &command]).output().expect("a shell");
-    assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
-    assert!(String::from_utf8_lossy(&listed.stdout).contains("first "));
+        match starts {
+            Some(true) => assert_not_ready(&start(), &denied),
+            Some(false) => serve().failed(1, &denied),
+            None => {}
+        }
+        grant();
+        server.wait_until("ready", || ready(&server).0 == 200);
+    });
 }
 
 /// Enables TLS on the server, with a certificate that the authority has signed for that name.
@@ -300,50 +374,32 @@ fn certificate_is_verified_by_store_ca_and_by_name() {
     let folder = TempDir::new().expect("a temporary folder");
     let authority = Authority::new();
     let [ours, others] = [("ours.pem", &authority), ("others.pem", &Authority::new())]
-        .map(|(name, authority)| root(&folder, name, authority));
+        .map(|(name, authority)| format!(" --store-ca {}", root(&folder, name, authority)));
+    let system = format!("{url}?sslmode=require");
+    let unknown = "invalid peer certificate";
+    let row = |name, url, flags: &str, expected| Refused {
+        flags: flags.to_owned(),
+        ..Refused::by(&COMMANDS[..2], name, url, expected)
+    };
     speak_tls(&cluster, &authority, "127.0.0.1");
-    let server = serve(&url).with(&["--store-ca", &ours]).start();
+    let server = serve(&url).with(&ours.split(' ').skip(1).collect::<Vec<_>>()).start();
     server.create(&plant(1, "Ficus", None)).plant();
     let encrypted = "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
         WHERE application_name = 'plant-store'";
     assert_eq!(cluster.session("postgres").value(encrypted), "t");
-    for (url, command) in [
-        (format!("{url}?sslmode=require"), "export".to_owned()),
-        (url.clone(), format!("export --store-ca {others}")),
-    ] {
-        let stderr = refusal(&url, &command, &[]);
-        assert!(stderr.contains("invalid peer certificate"), "{command}: {stderr}");
-        assert!(stderr.contains("--store-ca FILE"), "{command}: {stderr}");
-    }
+    assert_refused(
+        &cluster,
+        vec![
+            row("authorities of the system", &system, "", unknown),
+            row("other authority", &url, &others, unknown),
+            row("advice", &url, &others, "--store-ca FILE"),
+            row("no file", &url, " --store-ca /nowhere/ca.pem", "/nowhere/ca.pem"),
+        ],
+    );
 
     speak_tls(&cluster, &authority, "localhost");
-    for command in [SERVE, "export"] {
-        let stderr = refusal(&url, &format!("{command} --store-ca {ours}"), &[]);
-        assert!(stderr.contains("certificate not valid for name \"127.0.0.1\""), "{stderr}");
-    }
+    let other_name = "certificate not valid for name \"127.0.0.1\"";
+    assert_refused(&cluster, vec![row("name", &url, &ours, other_name)]);
     let by_name = Folder::over(&url.replace("127.0.0.1", "localhost"));
-    let exported = by_name.command().args(["export", "--store-ca", &ours]).output();
-    assert!(exported.expect("it starts").status.success());
-}
-
-/// The connection is not retried either, because an operator has to act.
-#[test]
-fn required_tls_never_falls_back_to_plain_text() {
-    let (cluster, url) = cluster_with_database();
-    cluster.set("log_connections", "on");
-    let connections = || cluster.log().matches("connection received").count();
-    let folder = TempDir::new().expect("a temporary folder");
-    let ours = root(&folder, "ours.pem", &Authority::new());
-    let required = format!("{url}?sslmode=require");
-    for (url, ca) in [(&required, ""), (&url, &*format!(" --store-ca {ours}"))] {
-        for command in [SERVE, "export"] {
-            let before = connections();
-            let stderr = refusal(url, &format!("{command}{ca}"), &[]);
-            assert!(stderr.contains("server does not support TLS"), "{stderr}");
-            assert_eq!(connections() - before, 1, "{command}");
-        }
-    }
-    let missing = refusal(&url, &format!("{SERVE} --store-ca /nowhere/ca.pem"), &[]);
-    assert!(missing.contains("/nowhere/ca.pem"), "{missing}");
-    assert_eq!(cluster.session("plants").value(TABLES), "0");
+    run(by_name.command().args(format!("export{ours}").split(' '))).succeeded();
 }

@@ -1,43 +1,19 @@
-//! `plant-store check`: it reports whether a store is sound.
+//! `plant-store check`, and what commands and servers do with a damaged store: every 200 must be
+//! true, no command reports success for a part, and no plant that can still be read is lost.
 
-use std::fs::{self, File};
+use std::collections::BTreeSet;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 
-use nix::sys::signal::Signal;
-use plant_store_tests::{Server, plant, run};
+use plant_store_tests::prelude::*;
 use rusqlite::Connection;
-use serde_json::Value;
-use tempfile::TempDir;
 
-use crate::database::{self, STORE};
-use crate::operators::{create, files};
-
-/// The output of `check`.
-struct Verdict {
-    status: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-fn check(folder: &Path) -> Verdict {
-    verdict(folder, &["check"])
-}
+use crate::database::{self, STORE, WAL};
+use crate::operators::{Prepare, create, files};
 
 /// Runs `check --json`, and returns its exit code and its report.
 fn check_json(folder: &Path) -> (Option<i32>, Value) {
-    let Verdict { status, stdout, .. } = verdict(folder, &["check", "--json"]);
-    (status, serde_json::from_str(&stdout).expect("JSON"))
-}
-
-fn verdict(folder: &Path, words: &[&str]) -> Verdict {
-    let output = run(folder, words);
-    let text = |bytes| String::from_utf8(bytes).expect("text");
-    Verdict {
-        status: output.status.code(),
-        stdout: text(output.stdout),
-        stderr: text(output.stderr),
-    }
+    let checked = run(binary_in(folder).args(["check", "--json"]));
+    (checked.code, serde_json::from_str(&checked.stdout).expect("JSON"))
 }
 
 /// The store is checked while a server runs on it, and after the server has stopped.
@@ -45,8 +21,7 @@ fn verdict(folder: &Path, words: &[&str]) -> Verdict {
 fn check_of_a_sound_store_exits_0() {
     let server = Server::start();
     create(&server, 0..2000);
-    let Verdict { status, stdout, stderr } = check(server.folder());
-    assert_eq!((status, stderr.as_str()), (Some(0), ""));
+    let stdout = server.command(&["check"]);
     assert!(stdout.starts_with("sqlite:plant-store.db is sound; plants: 2000, tokens: 1, size: "));
     assert_eq!(stdout.lines().count(), 1, "{stdout}");
     server.create(&plant(2000, "Fern", None)).plant();
@@ -55,100 +30,260 @@ fn check_of_a_sound_store_exits_0() {
     let before = files(stopped.folder());
     let (status, report) = check_json(stopped.folder());
     assert_eq!(status, Some(0));
-    assert_eq!(report["sound"], true);
-    assert_eq!(report["faults"], serde_json::json!([]));
+    assert_eq!((&report["sound"], &report["faults"]), (&true.into(), &json!([])));
     assert_eq!((&report["plants"], &report["tokens"]), (&2001.into(), &1.into()));
-    let bytes = before[STORE].len();
-    assert_eq!(report["store_bytes"], bytes);
+    assert_eq!(report["store_bytes"], before[STORE].len());
     assert!(report["wal_bytes"].is_u64());
     assert!(files(stopped.folder()) == before, "check changes nothing");
 }
 
-#[test]
-fn check_of_a_damaged_store_exits_1() {
-    let server = Server::start();
-    create(&server, 0..500);
-    let stopped = server.stopped_by(Signal::SIGTERM);
-    let store = stopped.folder().join(STORE);
-    let sound = fs::read(&store).expect("the store");
-    let mut overwritten = sound.clone();
-    let middle = overwritten.len() / 2;
-    overwritten[middle..middle + 8192].fill(0xff);
-    let cut = sound[..sound.len() / 2].to_vec();
-    for bytes in [overwritten, cut] {
-        fs::write(&store, bytes).expect("the store is damaged");
-        let Verdict { status, stdout, stderr } = check(stopped.folder());
-        assert_eq!((status, stdout.as_str()), (Some(1), ""));
-        let not_sound = "plant-store: sqlite:plant-store.db is not sound: ";
-        assert!(stderr.starts_with(not_sound), "{stderr}");
-        assert_eq!(stderr.lines().count(), 1, "{stderr}");
-        let (status, report) = check_json(stopped.folder());
-        assert_eq!(status, Some(1));
-        assert_eq!(report["sound"], false);
-        assert!(!report["faults"].as_array().expect("an array").is_empty(), "{report}");
-    }
-    fs::write(&store, sound).expect("the store is restored");
-    assert_eq!(check(stopped.folder()).status, Some(0));
+fn cut(file: &File) {
+    let length = file.metadata().expect("a size").len();
+    file.set_len(length / 2).expect("the file can be truncated");
 }
 
-#[test]
-fn check_exits_2_if_the_store_cannot_be_checked() {
-    let missing = TempDir::new().expect("a temporary folder");
-    let other = TempDir::new().expect("a temporary folder");
-    Connection::open(other.path().join(STORE))
-        .and_then(|database| database.execute_batch("CREATE TABLE ferns (id INTEGER)"))
-        .expect("a database");
-    let newer = Server::start().stopped_by(Signal::SIGTERM);
-    let store = File::options().write(true).open(newer.folder().join(STORE)).expect("the store");
-    // The last byte of `application_id` is twice the layout version.
-    store.write_all_at(&[2 << 1], 71).expect("the header");
-    let folder = TempDir::new().expect("a temporary folder");
-    fs::create_dir(folder.path().join(STORE)).expect("a folder");
-    for (at, expected) in [
-        (missing.path(), "there is no store at sqlite:/"),
-        (other.path(), "is not a store"),
-        (newer.folder(), "has layout version 2, but"),
-        (folder.path(), "is a folder"),
-    ] {
-        let Verdict { status, stdout, stderr } = check(at);
-        assert_eq!((status, stdout.as_str()), (Some(2), ""), "{expected}");
-        let cannot = "plant-store: sqlite:plant-store.db cannot be checked: ";
-        assert!(stderr.starts_with(cannot) && stderr.contains(expected), "{stderr}");
-        let (status, report) = check_json(at);
-        assert_eq!(status, Some(2));
-        assert_eq!(report["sound"], Value::Null);
-        assert!(report["faults"][0].as_str().expect("text").contains(expected), "{report}");
-    }
+fn overwrite(file: &File) {
+    let middle = file.metadata().expect("a size").len() / 2;
+    file.write_all_at(&vec![0xff; 1 << 17], middle).expect("the file can be written");
 }
 
-/// Another program has written the rows and the table: the service writes nothing like them. A
-/// create with the id of such a row is a conflict.
-#[test]
-fn check_names_rows_that_are_not_plants() {
-    let server = Server::start();
-    let rows = r#"INSERT INTO plants (id, json) VALUES (5, '["Fern", "Ficus"]'),
-        (6, '{"tag":"Ficus"}'), (7, 'Ficus'); CREATE TABLE zones (id INTEGER)"#;
-    database::open(&server).execute_batch(rows).expect("rows and a table");
-    assert_eq!(server.create(&plant(7, "Ficus", None)).error(), 409);
-    server.create(&plant(8, "Ficus", None)).plant();
-    let Verdict { status, stderr, .. } = check(server.folder());
-    assert_eq!(status, Some(1));
-    let row = "rows that are not a plant: 3, for example the ids [5, 6, 7]";
-    assert!(stderr.contains(row), "{stderr}");
-    let table = "the tables do not match layout version 1: zones is unexpected";
-    assert!(stderr.contains(table), "{stderr}");
+fn damage(folder: &Path, damage: fn(&File)) {
+    let file = File::options().write(true).open(folder.join(STORE)).expect("the store is a file");
+    damage(&file);
+}
+
+fn alter(folder: &Path, statements: &str) {
+    let store = Connection::open(folder.join(STORE)).expect("the store opens");
+    store.execute_batch(statements).expect("the statements succeed");
 }
 
 /// STORES.md tells operators that they may add an index, and litestream adds its own tables.
+const OTHERS: &str = "CREATE INDEX plants_by_name ON plants (json ->> '$.name');
+    CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER);
+    CREATE TABLE _litestream_lock (id INTEGER)";
+
+/// Another program has written these rows: the service writes nothing like them.
+const NOT_PLANTS: &str = r#"INSERT INTO plants (id, json)
+    VALUES (5, '["Fern", "Ficus"]'), (6, '{"tag":"Ficus"}'), (7, 'Ficus')"#;
+
 #[test]
-fn check_accepts_an_index_and_the_tables_of_litestream() {
+fn check_of_a_changed_store_exits_1_unless_it_is_sound() {
     let server = Server::start();
-    let others = "CREATE INDEX plants_by_name ON plants (json ->> '$.name');
-        CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER);
-        CREATE TABLE _litestream_lock (id INTEGER)";
-    database::open(&server).execute_batch(others).expect("an index and tables");
+    create(&server, 1000..1500);
+    let stopped = server.stopped_by(Signal::SIGTERM);
+    let rows: [(&str, Prepare, &str); 5] = [
+        ("overwritten", |folder| damage(folder, overwrite), "malformed"),
+        ("cut", |folder| damage(folder, cut), "malformed"),
+        (
+            "rows",
+            |folder| alter(folder, NOT_PLANTS),
+            "rows that are not a plant: 3, for example the ids [5, 6, 7]",
+        ),
+        (
+            "table",
+            |folder| alter(folder, "CREATE TABLE zones (id INTEGER)"),
+            "the tables do not match layout version 1: zones is unexpected",
+        ),
+        ("index and litestream", |folder| alter(folder, OTHERS), "sound"),
+    ];
+    each_row(rows, |(_, change, expected)| {
+        let folder = TempDir::new().expect("a temporary folder");
+        fs::copy(stopped.folder().join(STORE), folder.path().join(STORE)).expect("a copy");
+        change(folder.path());
+        let (status, report) = check_json(folder.path());
+        let is_sound = expected == "sound";
+        assert_eq!(report["sound"], is_sound);
+        if is_sound {
+            assert_eq!(status, Some(0), "{report}");
+            return;
+        }
+        assert_eq!(status, Some(1), "{report}");
+        assert!(!report["faults"].as_array().expect("an array").is_empty(), "{report}");
+        let checked = run(binary_in(folder.path()).arg("check"));
+        checked.failed(1, "sqlite:plant-store.db is not sound: ");
+        checked.failed(1, expected);
+    });
+}
+
+/// A create with the id of a row that is not a plant is a conflict.
+#[test]
+fn server_creates_beside_rows_and_an_index_of_others() {
+    let server = Server::start();
+    alter(server.folder(), NOT_PLANTS);
+    assert_eq!(server.create(&plant(7, "Ficus", None)).error(), 409);
+    alter(server.folder(), &format!("DELETE FROM plants; {OTHERS}"));
     server.create(&plant(8, "Ficus", None)).plant();
-    assert_eq!(check(server.folder()).status, Some(0));
     let query = "SELECT id FROM plants WHERE json ->> '$.name' = 'Ficus'";
     assert_eq!(database::number(&server, query), 8);
+}
+
+/// The number of plants in the store. Their ids are even; odd ids are for new plants.
+const PLANTS: i64 = 400;
+
+fn name(id: i64) -> String {
+    format!("Ficus {id} ").repeat(100)
+}
+
+fn old_ids() -> impl Iterator<Item = i64> {
+    (0..PLANTS).map(|id| id * 2)
+}
+
+fn new_ids() -> impl Iterator<Item = i64> {
+    old_ids().map(|id| id + 1)
+}
+
+/// A stopped store of many pages. All of them are in the file, because the stop ran a checkpoint.
+fn store() -> Starting {
+    let server = Server::start();
+    let mut connection = server.connect();
+    for id in old_ids() {
+        connection.exchange(&server.post(&plant(id, &name(id), None))).plant();
+    }
+    server.stopped_by(Signal::SIGTERM)
+}
+
+/// Returns the ids of the plants that SQLite can read, one by one, from a copy of the store.
+fn readable(folder: &Path) -> BTreeSet<i64> {
+    let copy = TempDir::new().expect("a temporary folder");
+    for file in [STORE, WAL] {
+        // A store that was closed has no WAL.
+        let _ = fs::copy(folder.join(file), copy.path().join(file));
+    }
+    let store = Connection::open(copy.path().join(STORE)).expect("a database");
+    let is_there = |id: &i64| {
+        let query = "SELECT json ->> '$.name' = ?2 FROM plants WHERE id = ?1";
+        store.query_row(query, (id, name(*id)), |row| row.get(0)).unwrap_or(false)
+    };
+    old_ids().chain(new_ids()).filter(is_there).collect()
+}
+
+/// Sends the old and the new plants. Returns the ids of the new plants that were answered with 200.
+fn created(server: &Server) -> BTreeSet<i64> {
+    let mut connection = server.connect();
+    let mut send = |id: &i64| {
+        let answer = connection.exchange(&server.post(&plant(*id, &name(*id), None)));
+        if answer.status == 200 {
+            answer.plant();
+            return true;
+        }
+        let (error, message) = answer.refusal();
+        assert_eq!(error, 500, "{id}: {message}");
+        assert!(!message.contains("malformed"), "{message}");
+        false
+    };
+    let old_answered = old_ids().filter(&mut send).count();
+    let created: BTreeSet<_> = new_ids().filter(send).collect();
+    assert!(old_answered > 0 && !created.is_empty(), "some of the store is undamaged");
+    created
+}
+
+#[test]
+fn truncated_store_is_refused_and_left_unchanged() {
+    let stopped = store();
+    damage(stopped.folder(), cut);
+    let before = files(stopped.folder());
+    for words in ["serve", "export"] {
+        run(binary_in(stopped.folder()).arg(words)).failed(1, "malformed");
+        assert!(files(stopped.folder()) == before, "{words} changes the files");
+    }
+}
+
+/// The file is damaged while the server has it open and some of its pages in memory. Creates that
+/// need a damaged page get 500.
+#[test]
+fn damaged_store_loses_no_readable_plant() {
+    for how in [overwrite, cut] {
+        let server = store().start();
+        // Because this commit is in the WAL, the next start does not refuse the truncated file.
+        server.create(&plant(-1, "Ficus", None)).plant();
+        damage(server.folder(), how);
+        let mut expected = readable(server.folder());
+        assert!(expected.len() < old_ids().count(), "some plants can no longer be read");
+        expected.extend(created(&server));
+
+        let stopped = server.stopped_by(Signal::SIGKILL);
+        assert!(readable(stopped.folder()).is_superset(&expected));
+        let server = stopped.start();
+        expected.extend(created(&server));
+        server.wait_for_log("check it: run `plant-store check`");
+        let stopped = server.stopped_by(Signal::SIGTERM);
+        assert!(readable(stopped.folder()).is_superset(&expected));
+    }
+}
+
+/// The number of plants in [`large_store`]: they need more than one interior page of SQLite's tree.
+const MANY: i64 = 20_001;
+
+/// A folder with the file of a closed store that has [`MANY`] plants and one token.
+pub fn large_store() -> TempDir {
+    let server = Server::start();
+    database::execute(
+        &server,
+        &format!(
+            "WITH RECURSIVE ids (id) AS (SELECT 0 UNION ALL SELECT id + 1 FROM ids LIMIT {MANY})
+            INSERT INTO plants (id, json) SELECT id, json_object('name', 'Ficus ' || id) FROM ids"
+        ),
+    );
+    let stopped = server.stopped_by(Signal::SIGTERM);
+    let folder = TempDir::new().expect("a temporary folder");
+    fs::copy(stopped.folder().join(STORE), folder.path().join(STORE)).expect("a copy");
+    folder
+}
+
+/// Tries every command that processes all plants of the store in that folder. Each must end soon,
+/// and fail unless it has processed every plant. Returns the stderr of each command that failed.
+fn try_every_command(folder: &Path) -> Vec<String> {
+    let try_to = |words: &str| {
+        let mut command = binary_in(folder);
+        command.args(words.split(' '));
+        let ended = run(&mut behind(&["timeout", "60"], &command));
+        assert!(matches!(ended.code, Some(0..=2)), "{words}: {:?} {}", ended.code, ended.stderr);
+        if words.starts_with("export") && ended.code == Some(0) {
+            // Damage within a text may go unnoticed.
+            let id =
+                |line: &str| line.strip_prefix("{\"id\":")?.split([',', '}']).next()?.parse().ok();
+            let ids: Vec<i64> = ended.stdout.lines().filter_map(id).collect();
+            assert!(ids.iter().copied().eq(0..MANY), "{words}: {} plants", ids.len());
+        }
+        (ended.code != Some(0)).then_some(ended.stderr)
+    };
+    let copied = try_to(&format!("copy --from sqlite:{STORE} --to sqlite:copy.db --tokens from"));
+    if copied.is_none() {
+        try_to("export --store sqlite:copy.db");
+    }
+    [try_to("check"), try_to("export"), copied].into_iter().flatten().collect()
+}
+
+/// The damaged row has a higher id, so reading on after that id skips the plants in between.
+#[test]
+fn flipped_bit_in_a_row_id_is_detected_by_every_command() {
+    let folder = large_store();
+    let file = folder.path().join(STORE);
+    let mut bytes = fs::read(&file).expect("the store");
+    // The id 10,000 as SQLite writes it, and the header of the row: its length, and a null for the
+    // id.
+    let row = [0xce, 0x10, 0x03, 0x00];
+    let at = bytes.windows(4).position(|window| window == row).expect("the row");
+    bytes[at] |= 0x20;
+    fs::write(&file, bytes).expect("the store");
+    let failed = try_every_command(folder.path());
+    assert_eq!(failed.len(), 3, "{failed:?}");
+    assert!(failed.iter().all(|stderr| stderr.contains("out of order")), "{failed:?}");
+}
+
+#[test]
+fn no_command_reports_success_for_part_of_a_damaged_store() {
+    let sound = large_store();
+    let bytes = fs::read(sound.path().join(STORE)).expect("the store");
+    let damaged = (0..amount(8, 100)).filter(|_| {
+        let folder = TempDir::new().expect("a temporary folder");
+        let mut bytes = bytes.clone();
+        let length = rand::random_range(16..=1000);
+        let at = rand::random_range(0..bytes.len() - length);
+        println!("{length} bytes at {at}");
+        bytes[at..at + length].iter_mut().for_each(|byte| *byte = rand::random());
+        fs::write(folder.path().join(STORE), bytes).expect("the store");
+        !try_every_command(folder.path()).is_empty()
+    });
+    assert!(damaged.count() > 0, "no command refused a damaged file");
 }

@@ -14,7 +14,7 @@ use plant_store_tests::{Folder, Server, Starting, wait_until};
 
 use super::faults::Fault;
 use super::world::{World, output, without_requests};
-use crate::postgres::scene::{Paused, create_database};
+use crate::postgres::{Paused, create_database};
 
 const FLAGS: [&str; 4] = ["--store-timeout", "3s", "--shutdown-timeout", "3s"];
 

@@ -1,0 +1,217 @@
+//! The WAL: other programs use it through SQLite, as they may with an ordinary database. It grows
+//! while another process reads the store, is reported, and shrinks afterwards. No command reads
+//! past it.
+
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+
+use plant_store_tests::prelude::*;
+use rusqlite::Connection;
+use rusqlite::backup::Progress;
+use rusqlite::config::DbConfig;
+
+use crate::database::{self, STORE, WAL};
+use crate::export::start_export;
+use crate::metrics::{metrics_address, scrape, series};
+use crate::operators::{create, files};
+use crate::without_store::starts::unprivileged;
+
+/// The other program has the last connection, so it checkpoints and removes the WAL.
+#[test]
+fn read_by_another_program_after_sigkill_loses_nothing() {
+    let server = Server::start();
+    create(&server, 0..3);
+    let stopped = server.stopped_by(Signal::SIGKILL);
+    let store = Connection::open(stopped.folder().join(STORE)).expect("the store opens");
+    let count = "SELECT count(*) FROM plants";
+    assert_eq!(store.query_row(count, [], |row| row.get::<_, i64>(0)), Ok(3));
+    drop(store);
+    assert!(!stopped.folder().join(WAL).exists(), "the program has removed the WAL");
+    assert!(stopped.start().export().into_keys().eq(0..3));
+}
+
+/// Copies a store as `.backup` of `sqlite3` does.
+fn back_up(from: &Connection, to: &Path) {
+    from.backup("main", to, None::<fn(Progress)>).expect("a copy");
+}
+
+fn vacuum(from: &Connection, to: &Path) {
+    from.execute("VACUUM INTO ?1", [to.to_str()]).expect("a copy");
+}
+
+/// The store is copied while it is served, and then the copy is served.
+#[test]
+fn copy_by_sqlite_tools_is_a_sound_store() {
+    for copy in [back_up, vacuum] {
+        let server = Server::start();
+        create(&server, 0..3);
+        let folder = TempDir::new().expect("a temporary folder");
+        copy(&database::open(&server), &folder.path().join(STORE));
+        create(&server, 3..4);
+        let stdout = run(binary_in(folder.path()).arg("check")).succeeded();
+        assert!(stdout.contains("is sound; plants: 3, tokens: 1"), "{stdout}");
+        let copied = Starting::on(folder, &server.token).start();
+        copied.create(&plant(7, "Fern", None)).plant();
+        let copied = copied.stopped_by(Signal::SIGKILL).start();
+        assert!(copied.export().into_keys().eq([0, 1, 2, 7]));
+    }
+}
+
+#[test]
+fn stopped_store_is_one_file() {
+    let server = Server::start();
+    create(&server, 0..3);
+    let stopped = server.stopped_by(Signal::SIGTERM);
+    assert!(files(stopped.folder()).into_keys().eq(["log", STORE]));
+}
+
+/// The stop cannot checkpoint the WAL. Either the other program does that, or the next start.
+#[test]
+fn stop_beside_another_program_exits_0_and_loses_nothing() {
+    for transaction in ["BEGIN; SELECT count(*) FROM plants", "BEGIN IMMEDIATE"] {
+        for is_left in [true, false] {
+            let server = Server::start();
+            server.create(&plant(1, "Ficus", None)).plant();
+            let other = database::open(&server);
+            other.execute_batch(transaction).expect("nothing blocks it");
+            server.signal(Signal::SIGTERM);
+            let (status, stopped) = server.ended();
+            assert_eq!(status.code(), Some(0), "{transaction}");
+            let wal = stopped.folder().join(WAL);
+            let bytes = wal.metadata().expect("the WAL stays").len();
+            assert!(bytes > 0, "{transaction}");
+            if transaction.contains("SELECT") {
+                let log = fs::read_to_string(stopped.log_file()).expect("a log");
+                let last = log.lines().last().expect("a line");
+                assert!(last.contains("stopped; the WAL stays, because another program"), "{log}");
+                assert!(last.contains(&format!("\"wal_bytes\":{bytes}")), "{log}");
+            }
+            other.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, is_left).expect("set");
+            drop(other);
+            assert_eq!(wal.exists(), is_left);
+            assert!(stopped.start().export().into_keys().eq([1]));
+        }
+    }
+}
+
+const MIB: u64 = 1024 * 1024;
+
+/// The size above which the WAL's file is truncated.
+const BOUND: u64 = 32 * MIB;
+
+fn wal_bytes(server: &Server) -> u64 {
+    server.folder().join(WAL).metadata().expect("the WAL exists").len()
+}
+
+/// Starts a read transaction of another program, and then writes plants of 1 MB to the WAL,
+/// bypassing the server, until the WAL has that many bytes. Returns the reader and the number of
+/// plants.
+fn reader_and_long_wal(server: &Server, bytes: u64) -> (Connection, i64) {
+    let reader = database::open(server);
+    reader.execute_batch("BEGIN; SELECT count(*) FROM plants").expect("a transaction");
+    let store = database::open(server);
+    store.pragma_update(None, "wal_autocheckpoint", 0).expect("a pragma");
+    let plant = "INSERT INTO plants (id, json)
+        VALUES (?1, json_object('name', printf('%.*c', 1000000, 'x')))";
+    let mut plants = 0;
+    while wal_bytes(server) < bytes {
+        store.execute(plant, [plants]).expect("a plant");
+        plants += 1;
+    }
+    (reader, plants)
+}
+
+/// Nothing is created in the meantime.
+#[test]
+fn long_wal_is_truncated_when_its_reader_ends() {
+    let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
+    let metrics = metrics_address(&server);
+    let (reader, plants) = reader_and_long_wal(&server, BOUND + 8 * MIB);
+    let reported = |name| -> f64 {
+        let scrape = scrape(metrics);
+        let bytes = series(&scrape).get(name).copied();
+        bytes.map_or(0.0, |bytes| bytes.parse().expect("a number"))
+    };
+    let wal = || reported("plant_store_wal_bytes");
+    server.wait_until("a long WAL in the metrics", || wal() > 32.0 * 1024.0 * 1024.0);
+    assert!(reported("plant_store_store_bytes") > 1e4);
+    assert!(reported("plant_store_disk_free_bytes") > 1e6);
+    reader.execute_batch("COMMIT").expect("the transaction ends");
+    server.wait_until("a short WAL", || wal_bytes(&server) <= BOUND && wal() < 1e6);
+    assert!(server.export().into_keys().eq(0..plants));
+}
+
+/// The warning says how to find the reader.
+#[test]
+fn wal_of_256_mib_is_logged_as_a_warning() {
+    let server = Server::start();
+    let _reader = reader_and_long_wal(&server, 256 * MIB);
+    server.wait_for_log("`fuser -v`");
+}
+
+/// The export has written its first lines, and waits until somebody reads its output.
+#[test]
+fn blocked_export_does_not_hold_the_wal() {
+    let server = Server::start();
+    create(&server, 0..1000);
+    let mut export = start_export(&server);
+    assert!(export.first_line.starts_with(r#"{"id":0,"#), "{}", export.first_line);
+    // 12 MiB of plants. If the export held the WAL, the WAL would contain all of them.
+    create(&server, 1000..4000);
+    assert!(wal_bytes(&server) < 8 * MIB, "{}", wal_bytes(&server));
+    export.process.kill().expect("the process is ours");
+    export.process.wait().expect("the process can be waited for");
+}
+
+fn set_modes(folder: &Path, of_folder: u32, of_files: u32) {
+    let set = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode));
+    set(folder, 0o700).expect("the test owns the folder");
+    for name in files(folder).into_keys() {
+        set(&folder.join(name), of_files).expect("the test owns the file");
+    }
+    set(folder, of_folder).expect("the test owns the folder");
+}
+
+/// The commands that read run as a user who may not write. The WAL of a crash contains a plant that
+/// the file lacks, and SQLite needs the index to read it. A server keeps both.
+#[test]
+fn store_is_read_without_write_access_but_never_past_its_wal() {
+    let served = Server::start();
+    served.create(&plant(1, "Ficus", None)).plant();
+    let stopped = Server::start().stopped_by(Signal::SIGTERM);
+    let copy_of = |from: &Path, names: &[&str]| {
+        let to = TempDir::new().expect("a temporary folder");
+        for name in names {
+            fs::copy(from.join(name), to.path().join(name)).expect("a copy");
+        }
+        to
+    };
+    let file = copy_of(stopped.folder(), &[STORE]);
+    let crashed = copy_of(served.folder(), &[STORE, WAL]);
+    let rows = [
+        ("file", file.path(), 0o500, 0o400, None),
+        ("file in a read-only folder", file.path(), 0o500, 0o600, None),
+        ("read-only file", file.path(), 0o700, 0o400, None),
+        ("file and WAL", crashed.path(), 0o500, 0o400, Some("WAL")),
+        ("served store", served.folder(), 0o500, 0o400, None),
+    ];
+    each_row(rows, |(_, folder, of_folder, of_files, refused)| {
+        let elsewhere = TempDir::new().expect("a temporary folder");
+        let store = format!("sqlite:{}", folder.join(STORE).display());
+        let before = files(folder);
+        set_modes(folder, of_folder, of_files);
+        let ended = [
+            format!("check --store {store}"),
+            format!("export --store {store}"),
+            format!("token list --store {store}"),
+            format!("copy --from {store} --to sqlite:copy.db --tokens from"),
+        ]
+        .map(|words| run(unprivileged(elsewhere.path()).args(words.split(' '))));
+        set_modes(folder, 0o700, 0o600);
+        for ended in ended {
+            assert_eq!(ended.code == Some(0), refused.is_none(), "{ended:?}");
+            assert!(ended.stderr.contains(refused.unwrap_or_default()), "{ended:?}");
+        }
+        assert!(folder == served.folder() || files(folder) == before, "the files are unchanged");
+    });
+}
