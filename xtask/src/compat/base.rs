@@ -42,7 +42,10 @@ pub fn base(root: &Path, path: &str, present: &Document) -> Result<Option<Docume
         is_shallow.as_deref() != Some("true"),
         "the history is shallow and may lack the last release: run `git fetch --unshallow`"
     );
-    let merge_base = git(root, &["merge-base", "HEAD", "refs/remotes/origin/main"]).unwrap_or(None);
+    let merge_base = match object(root, "refs/remotes/origin/main")? {
+        Some(main) => git(root, &["merge-base", "HEAD", &main])?,
+        None => None,
+    };
     let start = merge_base.as_deref().unwrap_or("HEAD");
     let listed = git(root, &["rev-list", "--first-parent", "--ignore-missing", start, "--", path])?;
     for commit in listed.iter().flat_map(|commits| commits.lines()) {

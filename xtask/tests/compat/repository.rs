@@ -60,11 +60,6 @@ impl Repository {
         self.git("commit --quiet --message change");
     }
 
-    /// Sets `origin/main` to this revision, as a fetch or a push does.
-    pub fn push(&self, revision: &str) {
-        self.git(&format!("update-ref refs/remotes/origin/main {revision}"));
-    }
-
     /// Runs git with the arguments in `words`, which are separated by spaces.
     pub fn git(&self, words: &str) -> String {
         self.run(&words.split(' ').collect::<Vec<_>>())
@@ -91,21 +86,6 @@ impl Repository {
         }))
     }
 
-    /// Asserts that the base of a document is the document of this revision. `present` and `base`
-    /// are descriptions.
-    pub fn assert_base(&self, present: &str, base: &str, revision: &str) {
-        let name = format!("the last commit with a different document ({})", self.hash(revision));
-        let expected = Ok(Some((base.to_owned(), name)));
-        assert_eq!(self.base(present), expected);
-    }
-
-    /// Asserts that the base of a document is the document of this release.
-    pub fn assert_release(&self, present: &str, base: &str, tag: &str) {
-        let name = format!("the release {tag} ({})", self.hash(&format!("{tag}^{{commit}}")));
-        let expected = Ok(Some((base.to_owned(), name)));
-        assert_eq!(self.base(present), expected);
-    }
-
     /// Asserts that the check fails for a document, with this message.
     pub fn assert_error(&self, present: &str, message: &str) {
         let line = self.base(present).expect_err("no base");
@@ -118,18 +98,9 @@ impl Repository {
         hash[..7].to_owned()
     }
 
-    /// Runs `cargo xtask compat` in this repository, and returns its whole output and its exit
-    /// code. The environment contains nothing about this checkout.
-    pub fn compat(&self, environment: &[(&str, &str)]) -> (String, Option<i32>) {
-        self.compat_with(&[], environment)
-    }
-
-    /// Like [`Repository::compat`], with flags.
-    pub fn compat_with(
-        &self,
-        flags: &[&str],
-        environment: &[(&str, &str)],
-    ) -> (String, Option<i32>) {
+    /// Runs `cargo xtask compat` in this repository with these flags, and returns its whole output
+    /// and its exit code. The environment contains nothing about this checkout.
+    pub fn compat(&self, flags: &[&str], environment: &[(&str, &str)]) -> (String, Option<i32>) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
         command.arg("compat").args(flags).current_dir(&self.root).env_remove("CARGO_MANIFEST_DIR");
         let output = isolated(command.envs(environment.iter().copied()));
