@@ -185,7 +185,7 @@ impl Refusal {
     /// not answer in time, or its disk is full. A row of the request may be stored or not. Sending
     /// the same request again tells.
     pub(crate) fn store_unavailable(cause: String) -> Self {
-        let message = "the store does not respond: send the same request again in a moment";
+        let message = "the store is unavailable: send the same request again in a moment";
         Self::new(ErrorCode::SERVICE_UNAVAILABLE, message).because(cause)
     }
 
