@@ -4,8 +4,8 @@
 //! ended early is simply run again. Two lines with the same id are never in flight together: the
 //! first of them is created, in every run.
 //!
-//! `--in-flight` lines are sent at once, and reported in the order of the file. No line is read
-//! while as many wait to be reported.
+//! Up to `--in-flight` lines are sent at once, and they are reported in the order of the file.
+//! While that many lines wait to be reported, no further line is read.
 
 mod create;
 mod lines;
@@ -201,8 +201,8 @@ impl Import<'_> {
     }
 
     /// Counts a line, and reports it if it was not created. The calls of this function are in the
-    /// order of the file. If the import ends because the service never answered, the lines in flight
-    /// are not reported, like the lines that were not read.
+    /// order of the file. If the import ends because the service never answered, the lines in
+    /// flight are not reported, like the lines that were not read.
     async fn report(&self, line: Line, outcome: Outcome) {
         self.bar.inc(line.text.as_ref().map_or(LONGEST, |text| text.len() as u64));
         let (count, reason) = match outcome {
