@@ -14,7 +14,8 @@ pub struct Launched {
     pub address: SocketAddr,
     /// The address as a URL: with `http`, or `https` if the server speaks TLS.
     pub url: String,
-    /// The command that creates a plant. A server prints it only for a new store.
+    /// The first token, and the command that creates a plant with it. A server prints both only for
+    /// a new store.
     pub first_request: Option<String>,
     /// Kept open, because a process that prints to a closed pipe gets EPIPE.
     stdout: BufReader<ChildStdout>,
@@ -59,17 +60,17 @@ impl Drop for Launched {
     }
 }
 
-/// Returns the token in the command that a server prints for a new store.
+/// Returns the token in the lines that a server prints for a new store.
 pub fn token(first_request: &str) -> Result<&str> {
-    let (_, rest) = first_request.split_once("Bearer ").context("no token was printed")?;
-    rest.split('\'').next().context("no token was printed")
+    let token = first_request.lines().find_map(|line| line.strip_prefix("TOKEN="));
+    token.context("no token was printed")
 }
 
 /// Reads the first request, if there is one, and the address on which the server listens.
 fn read_lines(stdout: &mut impl BufRead) -> Result<(Option<String>, String, SocketAddr)> {
     let first_line = read_line(stdout)?;
-    let (first_request, line) = if first_line.starts_with("curl ") {
-        (Some(first_line), read_line(stdout)?)
+    let (first_request, line) = if first_line.starts_with("TOKEN=") {
+        (Some(format!("{first_line}\n{}", read_line(stdout)?)), read_line(stdout)?)
     } else {
         (None, first_line)
     };

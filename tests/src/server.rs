@@ -101,7 +101,7 @@ pub struct Server {
     pub url: String,
     /// A token that the server accepts.
     pub token: String,
-    /// The command that the server printed for a new store.
+    /// The first token of a new store, and a command with it, as the server printed them.
     pub first_request: Option<String>,
     folder: Folder,
 }

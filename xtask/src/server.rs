@@ -26,9 +26,9 @@ impl Running {
         let mut server = Self { process, url: String::new(), token: String::new() };
         for line in lines {
             let line = line?;
-            // The service prints a command with the first token before it listens.
-            if let Some((_, token)) = line.split_once("Bearer ") {
-                server.token.push_str(token.split('\'').next().unwrap_or_default());
+            // The service prints the first token before it creates its store.
+            if let Some(token) = line.strip_prefix("TOKEN=") {
+                server.token.push_str(token);
             } else if let Some((_, url)) = line.split_once("listening on ") {
                 server.url.push_str(url);
                 return Ok(server);

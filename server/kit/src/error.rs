@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use dropshot::{ErrorStatusCode, HttpError, HttpResponseError};
-use groundwork_store::{StoreError, WriteError};
+use groundwork_store as store;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -194,21 +194,15 @@ impl Refusal {
         Self::of(ErrorCode::INTERNAL_SERVER_ERROR).because(cause)
     }
 
-    /// Creates the refusal of a request whose row could not be committed. `program` has the command
-    /// `check`, which tells whether the store is damaged.
-    pub(crate) fn of_commit(program: &str, cause: &WriteError) -> Self {
-        match cause {
-            _ if cause.may_pass() => Self::store_unavailable(cause.to_string()),
-            WriteError::Fault(_) => Self::fault(format!("{cause}: run `{program} check`")),
-            _ => Self::fault(cause.to_string()),
-        }
-    }
-
-    /// Creates the refusal of a request whose row could not be read.
-    pub(crate) fn of_read(program: &str, cause: &StoreError) -> Self {
-        match cause {
-            StoreError::Unreachable { .. } => Self::store_unavailable(cause.to_string()),
-            _ => Self::fault(format!("{cause}: run `{program} check`")),
+    /// Creates the refusal of a request whose row could not be committed or read. `program` has the
+    /// command `check`, which tells whether the store is damaged.
+    pub(crate) fn of_store(program: &str, cause: &store::Error) -> Self {
+        if cause.may_pass() {
+            Self::store_unavailable(cause.to_string())
+        } else if cause.is_final() {
+            Self::fault(cause.to_string())
+        } else {
+            Self::fault(format!("{cause}: run `{program} check`"))
         }
     }
 }

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 
+use crate::Names;
 use crate::contents::{Contents, read_all};
 use crate::engine::{Engine, Outcome, PAGE_ROWS, Row};
-use crate::error::StoreError;
-use crate::names::Names;
+use crate::error::{Error, Kind};
 use crate::postgres::{self, Target};
 use crate::same_json::is_same_json;
 use crate::sqlite;
@@ -131,7 +131,7 @@ fn read_tokens(
     names: &'static Names,
     url: &StoreUrl,
     ca: Option<&Path>,
-) -> Result<Vec<StoredToken>, StoreError> {
+) -> Result<Vec<StoredToken>, Error> {
     match url {
         StoreUrl::Sqlite(path) => {
             let store = sqlite::open_to_read(names, path)?;
@@ -149,18 +149,23 @@ fn require_consent(
     url: &StoreUrl,
     adds_tokens: bool,
     may_add: bool,
-) -> Result<(), StoreError> {
+) -> Result<(), Error> {
     let tokens = target.store.tokens()?;
     if !target.was_store {
         // Nobody has used these tokens: an interrupted copy has left them, and some may have been
         // revoked in their store since.
         tokens.iter().try_for_each(|token| target.store.revoke_token(&token.name))?;
     } else if adds_tokens && !tokens.is_empty() {
-        let names = tokens.iter().map(|token| token.name.to_string()).collect();
-        return Err(StoreError::HasTokens { url: url.clone(), names });
+        let names: Vec<_> = tokens.iter().map(|token| token.name.as_str()).collect();
+        let message = format!(
+            "{url} accepts tokens already ({}), and tokens from another store might include one \
+             that was revoked since",
+            names.join(", ")
+        );
+        return Err(Error::new(Kind::HasTokens, message));
     }
     if !may_add && !target.store.page(None, 1)?.is_empty() {
-        return Err(StoreError::HasRows(url.clone()));
+        return Err(Error::new(Kind::HasRows, format!("{url} contains rows already")));
     }
     Ok(())
 }

@@ -13,7 +13,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::error::{StoreError, WriteError};
+use crate::error::Error;
 use crate::token::{StoredToken, TokenName};
 
 /// The maximum number of creates in one transaction: enough to spread the cost of the fsync, and
@@ -57,7 +57,7 @@ pub trait Engine: Send + Sync {
     /// # Errors
     ///
     /// If this fails, no row may be acknowledged.
-    fn commit(&self, rows: &[Row], deadline: Instant) -> Result<Vec<Outcome>, WriteError>;
+    fn commit(&self, rows: &[Row], deadline: Instant) -> Result<Vec<Outcome>, Error>;
 
     /// Prepares the store for the next commits, for example by a checkpoint. The writer calls it
     /// after it has answered a batch, so no response waits for it, and the next creates queue up in
@@ -66,7 +66,7 @@ pub trait Engine: Send + Sync {
     /// # Errors
     ///
     /// The same as for a commit. Everything that was committed before stays durable.
-    fn upkeep(&self) -> Result<(), WriteError> {
+    fn upkeep(&self) -> Result<(), Error> {
         Ok(())
     }
 
@@ -75,32 +75,32 @@ pub trait Engine: Send + Sync {
     ///
     /// A row never changes, so the pages together contain every row that existed when the first
     /// page was read. A damaged store may skip rows, or return them out of order, without an error.
-    fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, StoreError>;
+    fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, Error>;
 
     /// Counts the rows. SQLite verifies the structure of its file first, and fails if it is
     /// damaged.
-    fn count(&self) -> Result<u64, StoreError>;
+    fn count(&self) -> Result<u64, Error>;
 
     /// Returns all tokens in the order of their names, including expired ones.
-    fn tokens(&self) -> Result<Vec<StoredToken>, StoreError>;
+    fn tokens(&self) -> Result<Vec<StoredToken>, Error>;
 
     /// Stores a new token. The token is durable when this returns. It never replaces another token,
     /// not even an expired one: the clock may be wrong.
     ///
     /// # Errors
     ///
-    /// [`StoreError::TokenNameTaken`] if the name is taken, or an error of the store.
-    fn add_token(&self, token: &StoredToken) -> Result<(), StoreError>;
+    /// [`Error::name_taken`] if the name is taken, or an error of the store.
+    fn add_token(&self, token: &StoredToken) -> Result<(), Error>;
 
-    /// Removes the token with this name. The removal is durable when this returns.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::NoSuchToken`] if there is no such token, or an error of the store.
-    fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError>;
+    /// Removes the token with this name, if there is one. The removal is durable when this returns.
+    fn revoke_token(&self, name: &TokenName) -> Result<(), Error>;
 
-    /// Checks the store for faults. It does not read the texts of the rows.
-    fn check(&self) -> Result<Checked, StoreError>;
+    /// Returns the faults of the store in words for an operator. It does not read the texts of the
+    /// rows.
+    fn check(&self) -> Result<Vec<String>, Error>;
+
+    /// Returns how much space the store takes on disk.
+    fn sizes(&self) -> Sizes;
 
     /// Checks what a server relies on even if nobody sends a create: whether the files of SQLite are
     /// in place, which a commit checks too, and whether the settings of a database are safe. It
@@ -109,45 +109,22 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     ///
-    /// The same as for a commit. If [`WriteError::is_final`] is true, the service has to end.
-    fn inspect(&self) -> Result<Sizes, WriteError>;
+    /// The same as for a commit. If [`Error::is_final`] is true, the service has to end.
+    fn inspect(&self) -> Result<(), Error>;
 
-    /// Closes the store. A server calls this last, after the last commit.
+    /// Closes the store. A server calls this last, after the last commit. Returns the size of the
+    /// WAL if another program kept it from being copied into the store's file; the next start
+    /// copies it.
     ///
     /// # Errors
     ///
     /// Everything that was committed before is durable all the same.
-    fn close(&self) -> Result<Closed, StoreError>;
-}
-
-/// The state in which a server left its store. Everything that was committed is durable in each
-/// case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Closed {
-    /// The next start has nothing to do.
-    Clean,
-    /// Another program blocked the checkpoint, so the next start copies the WAL into the store's
-    /// file.
-    WalLeft {
-        /// The size of the WAL.
-        bytes: u64,
-    },
-    /// The store is as after a crash, and the next start recovers it.
-    Unclean,
-}
-
-/// The result of [`Engine::check`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Checked {
-    /// The faults of the store, in words for an operator. Empty if the store is sound.
-    pub faults: Vec<String>,
-    /// How much space the store takes on disk.
-    pub sizes: Sizes,
+    fn close(&self) -> Result<Option<u64>, Error>;
 }
 
 /// What a store is opened for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+#[derive(Clone, Copy)]
+pub enum Mode<'a> {
     /// Reading an existing store. A server may be running on it, and a file may be one that this
     /// process cannot write to.
     Read,
@@ -155,9 +132,17 @@ pub enum Mode {
     Change,
     /// Serving an existing store.
     Serve,
-    /// Serving a store, which is created empty if there is none.
-    ServeOrCreate,
+    /// Serving a store. If there is none, it is created without rows and with the first token, in
+    /// one transaction.
+    ServeOrCreate(FirstToken<'a>),
 }
+
+/// Returns the first token of a store that is about to be created, after its owner has seen it.
+/// `None` if the store is to accept no token.
+///
+/// It is called again if a failure rolled the creation back, and then has to return the same token.
+/// If it fails, no store is created.
+pub type FirstToken<'a> = &'a dyn Fn() -> Result<Option<StoredToken>, Error>;
 
 /// A store that was opened.
 pub struct Opened {

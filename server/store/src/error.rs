@@ -1,153 +1,137 @@
-//! The errors of a store.
+//! The error of a store.
 //!
 //! A message says what is wrong, and may say what an operator can do with files or with the
 //! database. Neither this file nor an engine may name a flag, a command or a page of the product.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::fmt::Display;
+use std::io::{self, ErrorKind};
 
 use crate::engine::LAYOUT;
 use crate::token::TokenName;
-use crate::url::StoreUrl;
 
-/// The underlying error of an engine, for people and logs.
-pub type Cause = Box<dyn std::error::Error + Send + Sync>;
-
-/// Why a store cannot be used, as far as it decides what an operator does next.
+/// What a failure means for the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// The content of the store is not as it was written.
-    Damaged,
+pub enum Kind {
+    /// There is no store.
+    Missing,
+    /// The reason may pass by itself within seconds, such as a lock that was held too long, or a
+    /// database that is restarting. A row may be stored or not; the same rows may be committed
+    /// again.
+    Unavailable,
     /// The disk is full.
     Full,
     /// The certificate of the database is not signed by an authority that this machine trusts.
     Untrusted,
-    /// Any other reason.
+    /// The database refuses the service until an operator changes something else about the
+    /// connection: a login, a certificate, or a setting that makes commits unsafe.
+    Misconfigured,
+    /// An fsync failed. The kernel may have marked the lost pages clean, so the next fsync can
+    /// succeed without writing them. The store must not be used again; the next start copies the
+    /// WAL into the file and syncs both.
+    SyncFailed,
+    /// The files of a served store were removed or replaced, so nobody would find the rows that are
+    /// committed from now on. The store must not be used again, and until somebody has put the
+    /// files back, a restart would serve a store that lacks rows.
+    Gone,
+    /// The content of the store is not as it was written.
+    Damaged,
+    /// Something else is in the place of a store.
+    NotAStore,
+    /// A copy into the database was interrupted, so some rows are missing.
+    CopyUnfinished,
+    /// A copy would add rows to a database that has rows already.
+    HasRows,
+    /// A copy would add tokens to a store that accepts tokens already.
+    HasTokens,
+    /// Any other reason. It does not pass by itself.
     Other,
 }
 
-/// Why a store that is being served cannot be written: the error of a commit, of the upkeep or of
-/// an inspection.
-#[derive(Debug, thiserror::Error)]
-pub enum WriteError {
-    /// The reason may pass, such as a full disk, a lock that was held too long, or a database that
-    /// is restarting. Either nothing was written, or the answer to the commit was lost. In both
-    /// cases the same rows may be committed again.
-    #[error("the store does not take writes: {0}")]
-    Unavailable(Cause),
-    /// The store did not answer in time. The row may be stored or not. To find out, send the same
-    /// create again.
-    #[error("the store did not answer within {0:?}")]
-    TooLate(Duration),
-    /// The engine failed in a way that does not pass by itself.
-    #[error("the store failed: {0}")]
-    Fault(Cause),
-    /// An fsync failed. The kernel may have marked the lost pages clean, so the next fsync can
-    /// succeed without writing them. The writer must not be used again; the next start copies the
-    /// WAL into the file and syncs both.
-    #[error("an fsync of the store failed: {0}")]
-    SyncFailed(Cause),
-    /// The store's files were removed or replaced, so nobody would find the rows that are committed
-    /// from now on. The writer must not be used again.
-    #[error("the store's files are no longer in place: {0}")]
-    Gone(Cause),
+/// Why a call on a store failed. The message is for people and logs.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    /// What the failure means for the caller.
+    pub kind: Kind,
+    message: String,
 }
 
-/// Files of a served store are no longer in place. Until somebody has put them back, a restart would
-/// serve a store that lacks rows.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "{0}; put the files back as they were, then start the server again (it recreates a missing \
-         -shm file)"
-)]
-pub struct FilesGone(pub Arc<WriteError>);
+impl Error {
+    /// Creates an error.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into() }
+    }
 
-impl WriteError {
+    /// Creates the error of a call on a store that does not exist.
+    pub(crate) fn missing(store: impl Display) -> Self {
+        Self::new(Kind::Missing, format!("there is no store at {store}"))
+    }
+
+    /// Creates the error of a file or a database that is not a store of this service.
+    pub(crate) fn not_a_store(store: impl Display) -> Self {
+        Self::new(Kind::NotAStore, format!("{store} is not a store"))
+    }
+
+    /// Creates the error of a store that another release wrote.
+    pub(crate) fn other_layout(store: impl Display, found: i64) -> Self {
+        let message = format!(
+            "{store} has layout version {found}, but this release reads only version {LAYOUT}: use \
+             the release that wrote the store. The store was left unchanged"
+        );
+        Self::new(Kind::Other, message)
+    }
+
+    /// Creates the error of a new token whose name is taken.
+    pub fn name_taken(name: &TokenName, store: impl Display) -> Self {
+        let advice = format!("revoke it in {store}, or choose another name");
+        Self::new(Kind::Other, format!("a token named \"{name}\" already exists: {advice}"))
+    }
+
     /// Whether the reason may pass while the service runs, by itself or because an operator acts.
     #[must_use]
     pub fn may_pass(&self) -> bool {
-        matches!(self, Self::Unavailable(_) | Self::TooLate(_))
+        use Kind::{Full, Misconfigured, Unavailable, Untrusted};
+        matches!(self.kind, Unavailable | Full | Untrusted | Misconfigured)
     }
 
     /// Whether the service has to end.
     #[must_use]
     pub fn is_final(&self) -> bool {
-        matches!(self, Self::SyncFailed(_) | Self::Gone(_))
+        matches!(self.kind, Kind::SyncFailed | Kind::Gone)
+    }
+
+    /// Adds to the message on which store a call failed, and what it attempted.
+    pub(crate) fn at(self, store: impl Display, doing: &str) -> Self {
+        Self::new(self.kind, format!("{store}: cannot {doing}: {self}"))
+    }
+
+    /// Adds to the message what the failure means for a store that is being served.
+    pub(crate) fn of_served_store(self) -> Self {
+        let meaning = match self.kind {
+            Kind::SyncFailed => "an fsync of the store failed",
+            Kind::Gone => "the store's files are no longer in place",
+            _ if self.may_pass() => "the store does not take writes",
+            _ => "the store failed",
+        };
+        let advice = if self.kind == Kind::Damaged { ": it may be damaged, check it" } else { "" };
+        Self::new(self.kind, format!("{meaning}: {self}{advice}"))
     }
 }
 
-/// Why a store cannot be opened or used.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages document the variants")]
-pub enum StoreError {
-    #[error("there is no store at {}", .0.absolute())]
-    Missing(StoreUrl),
-    #[error("something already exists at {0}; it was left unchanged")]
-    Exists(StoreUrl),
-    #[error(
-        "there is no store at {url}, but there are files of a store: {files}. \
-         Put the store back beside them, or move them away"
-    )]
-    LeftBehind { url: StoreUrl, files: String },
-    #[error("a copy into {0} was interrupted, so some rows are missing")]
-    CopyUnfinished(StoreUrl),
-    #[error(
-        "the file of {url} {}: SQLite keeps a WAL for each name of a file, and two WALs corrupt \
-         the store. {}",
-        if *.is_mounted { "is mounted by itself" } else { "has a second name, a hard link" },
-        if *.is_mounted {
-            "Mount the folder that contains the file"
-        } else {
-            "Stop the server, and remove all names but one"
-        }
-    )]
-    SecondName { url: StoreUrl, is_mounted: bool },
-    #[error(
-        "a server is using {0}, but the store's -shm file is missing. If the server is just \
-         starting, try again in a moment. Otherwise somebody has removed the file: stop the server, \
-         and start it again"
-    )]
-    NoWalIndex(StoreUrl),
-    #[error("cannot use {url} now: {cause}")]
-    Unreachable { url: StoreUrl, cause: Cause },
-    #[error(
-        "{0} is in use by another process (a server, or a command that reads a file without write \
-         access): stop that process, or choose another store"
-    )]
-    ServedElsewhere(StoreUrl),
-    #[error("{0} is not a store")]
-    NotAStore(StoreUrl),
-    #[error(
-        "the file of {0} is empty (0 bytes). A first start that was killed may have left it: if no \
-         store was there before, remove the file and the files beside it. Otherwise put the store \
-         back"
-    )]
-    EmptyFile(StoreUrl),
-    #[error(
-        "{url} has layout version {found}, but this release reads only version {}: use the release \
-         that wrote the store. The store was left unchanged",
-        LAYOUT
-    )]
-    OtherLayout { url: StoreUrl, found: i64 },
-    #[error("{url}: cannot {doing}: {cause}")]
-    Failed { url: StoreUrl, doing: &'static str, cause: Cause, reason: Reason },
-    #[error("{0} contains rows already")]
-    HasRows(StoreUrl),
-    #[error(
-        "{url} accepts tokens already ({}), and tokens from another store might include one that \
-         was revoked since", names.join(", ")
-    )]
-    HasTokens { url: StoreUrl, names: Vec<String> },
-    #[error("a token named \"{name}\" already exists: revoke it in {url}, or choose another name")]
-    TokenNameTaken { name: TokenName, url: StoreUrl },
-    #[error("there is no token named \"{0}\"")]
-    NoSuchToken(TokenName),
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        let is_full = error.kind() == ErrorKind::StorageFull;
+        Self::new(if is_full { Kind::Full } else { Kind::Other }, error.to_string())
+    }
 }
 
-impl StoreError {
-    /// Returns the reason of the failure.
-    #[must_use]
-    pub fn reason(&self) -> Reason {
-        if let Self::Failed { reason, .. } = self { *reason } else { Reason::Other }
+/// Adds to the error of a result on which store a call failed, and what it attempted.
+pub(crate) trait At<T> {
+    fn at(self, store: impl Display, doing: &str) -> Result<T, Error>;
+}
+
+impl<T, E: Into<Error>> At<T> for Result<T, E> {
+    fn at(self, store: impl Display, doing: &str) -> Result<T, Error> {
+        self.map_err(|error| error.into().at(store, doing))
     }
 }

@@ -20,21 +20,19 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::anyhow;
 use parking_lot::Mutex;
 use slog::{Logger, crit};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use crate::engine::{Closed, Engine, Outcome, Row};
-use crate::error::{FilesGone, WriteError};
+use crate::engine::{Engine, Outcome, Row};
+use crate::error::{Error, Kind};
 use crate::group_commit::writer::{Inspection, Writer};
 use crate::metrics::CommitMetrics;
 
 /// The outcome of a create, or an error if the outcome is unknown. After an error the row may be
-/// stored or not; sending the same create again shows which. The creates of one batch share their
-/// error.
-pub type CreateResult = Result<Outcome, Arc<WriteError>>;
+/// stored or not; sending the same create again shows which.
+pub type CreateResult = Result<Outcome, Error>;
 
 /// A handle that a create holds until its commit has ended. Dropping the last clone releases
 /// whatever the guard holds, such as a permit.
@@ -43,21 +41,11 @@ pub type Guard = Arc<dyn Send + Sync>;
 /// Resolves when the store is no longer served: after [`GroupCommit::end`], once every queued create
 /// is committed and the store is closed, or earlier if the store is lost.
 ///
-/// An error means that the store is lost or could not be closed. The last answers may still be on
-/// their way to the requests.
-pub type WriterEnd = oneshot::Receiver<anyhow::Result<Closed>>;
+/// The value is that of [`Engine::close`]. An error means that the store is lost or could not be
+/// closed. The last answers may still be on their way to the requests.
+pub type WriterEnd = oneshot::Receiver<End>;
 
-/// Why the store takes no creates at the moment, in words for operators.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages document the variants")]
-pub enum NotReady {
-    #[error("the writer has ended")]
-    WriterEnded,
-    #[error("a commit hangs")]
-    Hangs,
-    #[error(transparent)]
-    Failed(Arc<WriteError>),
-}
+type End = Result<Option<u64>, Error>;
 
 /// An item of the queue.
 enum Work {
@@ -95,13 +83,13 @@ struct Shared {
     metrics: CommitMetrics,
     /// Why the last commit failed, or that no commit was tried yet. `None` if the last commit
     /// succeeded.
-    failure: Mutex<Option<Arc<WriteError>>>,
+    failure: Mutex<Option<Error>>,
     /// Why the store is lost. No commit that ends after this was set is a success.
-    loss: OnceLock<Arc<WriteError>>,
+    loss: OnceLock<Error>,
     /// When the oldest create was queued that the writer is working on, or the work began.
     busy_since: Mutex<Option<Instant>>,
     /// `None` after the end was reported.
-    end_sender: Mutex<Option<oneshot::Sender<anyhow::Result<Closed>>>>,
+    end_sender: Mutex<Option<oneshot::Sender<End>>>,
 }
 
 impl GroupCommit {
@@ -121,12 +109,12 @@ impl GroupCommit {
         log: Logger,
     ) -> io::Result<(Self, WriterEnd)> {
         let (end_sender, end_receiver) = oneshot::channel();
-        let untried = WriteError::Unavailable("no commit was tried yet".into());
+        let untried = Error::new(Kind::Unavailable, "no commit was tried yet").of_served_store();
         let shared = Arc::new(Shared {
             timeout,
             log,
             metrics: CommitMetrics::register(),
-            failure: Mutex::new(Some(Arc::new(untried))),
+            failure: Mutex::new(Some(untried)),
             loss: OnceLock::new(),
             busy_since: Mutex::default(),
             end_sender: Mutex::new(Some(end_sender)),
@@ -164,14 +152,14 @@ impl GroupCommit {
     /// # Errors
     ///
     /// Returns the reason if it does not.
-    pub fn readiness(&self) -> Result<(), NotReady> {
+    pub fn readiness(&self) -> Result<(), Error> {
         let Shared { failure, busy_since, timeout, .. } = &*self.shared;
         if self.work_sender.is_closed() {
-            Err(NotReady::WriterEnded)
+            Err(writer_has_ended())
         } else if busy_since.lock().is_some_and(|since| since.elapsed() >= *timeout) {
-            Err(NotReady::Hangs)
+            Err(Error::new(Kind::Unavailable, "a commit hangs"))
         } else {
-            failure.lock().clone().map_or(Ok(()), |cause| Err(NotReady::Failed(cause)))
+            failure.lock().clone().map_or(Ok(()), Err)
         }
     }
 
@@ -202,30 +190,38 @@ impl GroupCommit {
         let _ = self.work_sender.send(Work::Create(create));
         match timeout(*limit, answer).await {
             Ok(Ok(result)) => result,
-            Ok(Err(_)) => Err(Arc::new(WriteError::Unavailable("the writer has ended".into()))),
-            Err(_) => Err(Arc::new(WriteError::TooLate(*limit))),
+            Ok(Err(_)) => Err(writer_has_ended()),
+            Err(_) => {
+                let message = format!("the store did not answer within {limit:?}");
+                Err(Error::new(Kind::Unavailable, message))
+            }
         }
     }
 }
 
+fn writer_has_ended() -> Error {
+    Error::new(Kind::Unavailable, "the writer has ended")
+}
+
 impl Shared {
     /// Marks the store as lost, and logs that once. The process has to end with the returned error.
-    fn report_loss(&self, cause: Arc<WriteError>) -> anyhow::Error {
+    fn report_loss(&self, cause: &Error) -> Error {
         // Set before the record is logged: no commit that ends after the record is a success.
-        if self.loss.set(Arc::clone(&cause)).is_ok() {
+        if self.loss.set(cause.clone()).is_ok() {
             crit!(self.log, "the store is lost: stopping"; "cause" => %cause);
         }
-        match &*cause {
-            WriteError::SyncFailed(_) => {
-                anyhow!(
-                    "an fsync of the store failed; the next start checkpoints and syncs the store"
-                )
-            }
-            _ => FilesGone(cause).into(),
-        }
+        let message = if cause.kind == Kind::SyncFailed {
+            "an fsync of the store failed; the next start checkpoints and syncs the store".into()
+        } else {
+            format!(
+                "{cause}; put the files back as they were, then start the server again (it \
+                 recreates a missing -shm file)"
+            )
+        };
+        Error::new(cause.kind, message)
     }
 
-    fn report_end(&self, end: anyhow::Result<Closed>) {
+    fn report_end(&self, end: End) {
         let sender = self.end_sender.lock().take();
         // If the receiver is gone, the process is about to exit anyway.
         let _ = sender.map(|sender| sender.send(end));

@@ -8,7 +8,7 @@
 //!     Names { program: "book-shelf", table: "books", application_id: *b"BKS" };
 //!
 //! let url: StoreUrl = "sqlite:book-shelf.db".parse()?;
-//! let store = open(&NAMES, &url, None, Mode::ServeOrCreate)?.store;
+//! let store = open(&NAMES, &url, None, Mode::ServeOrCreate(&|| Ok(None)))?.store;
 //! let (commits, _end) = GroupCommit::start(store, Duration::from_secs(5), log)?;
 //! let row = Row { id: 1, json: r#"{"title":"Ulysses"}"#.into() };
 //! commits.create(row, Arc::new(())).await?; // durable
@@ -31,9 +31,9 @@
 //!   a database (`connector`, `session`, `error`).
 //! - [`GroupCommit`] commits the creates of all requests through one engine, and inspects the store
 //!   while it is served.
-//! - [`StoreError`] and [`WriteError`] (`error.rs`) are the errors of a store and of a commit.
-//! - Both engines share `token`, `same_json` and `names`. `metrics` holds the metrics.
-//!   [`WarningDedup`] deduplicates warnings.
+//! - [`Error`] (`error.rs`) is the error of every call, and its [`Kind`] what it means for the caller.
+//! - Both engines share `token` and `same_json`. `metrics` holds the metrics. [`WarningDedup`]
+//!   deduplicates warnings.
 //!
 //! A create passes through `group_commit`, then through the [`Engine`] and `rows` of `sqlite` or
 //! `postgres`. What the service is called comes in as [`Names`].
@@ -44,7 +44,6 @@ mod engine;
 mod error;
 mod group_commit;
 mod metrics;
-mod names;
 mod postgres;
 mod same_json;
 mod sqlite;
@@ -56,10 +55,9 @@ use std::path::Path;
 
 pub use contents::{Contents, Incomplete, read_all};
 pub use copy::{Copied, Copy, Interrupted, TokensFrom, copy};
-pub use engine::{Checked, Closed, Engine, LAYOUT, Mode, Opened, Outcome, Row, Sizes};
-pub use error::{Cause, FilesGone, Reason, StoreError, WriteError};
-pub use group_commit::{CreateResult, GroupCommit, Guard, NotReady, WriterEnd};
-pub use names::Names;
+pub use engine::{Engine, FirstToken, LAYOUT, Mode, Opened, Outcome, Row, Sizes};
+pub use error::{Error, Kind};
+pub use group_commit::{CreateResult, GroupCommit, Guard, WriterEnd};
 pub use url::{InvalidUrl, StoreUrl};
 pub use warning_dedup::WarningDedup;
 
@@ -68,16 +66,35 @@ pub use warning_dedup::WarningDedup;
 ///
 /// # Errors
 ///
-/// [`StoreError::Unreachable`] if a database may become reachable later; the call may be repeated.
+/// [`Kind::Unavailable`] if a database may become reachable later; the call may be repeated.
 /// With [`Mode::Read`] or [`Mode::Change`] nothing was created or changed.
 pub fn open(
     names: &'static Names,
     url: &StoreUrl,
     ca: Option<&Path>,
-    mode: Mode,
-) -> Result<Opened, StoreError> {
+    mode: Mode<'_>,
+) -> Result<Opened, Error> {
     match url {
         StoreUrl::Sqlite(path) => sqlite::open(names, path, mode),
         StoreUrl::Postgres(url) => postgres::open(names, url, ca, mode),
+    }
+}
+
+/// The names of a service. A change of any of them makes existing stores foreign.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Names {
+    /// The name of the program, such as `book-shelf`: the `application_name` of a session with a
+    /// database. The name of the table with the layout version follows from it.
+    pub program: &'static str,
+    /// The table of the rows, such as `books`.
+    pub table: &'static str,
+    /// The first three bytes of `application_id` in an SQLite file.
+    pub application_id: [u8; 3],
+}
+
+impl Names {
+    /// Returns the table of a database that contains the layout version.
+    pub(crate) fn layout_table(&self) -> String {
+        format!("{}_schema", self.program.replace('-', "_"))
     }
 }

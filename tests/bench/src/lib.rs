@@ -28,7 +28,7 @@ impl Store {
     /// Creates a store in the current folder.
     pub fn create_in_current_folder() -> Arc<Self> {
         let url: StoreUrl = "sqlite:plant-store.db".parse().expect("a store URL");
-        let opened = store::open(&NAMES, &url, None, Mode::ServeOrCreate);
+        let opened = store::open(&NAMES, &url, None, Mode::ServeOrCreate(&|| Ok(None)));
         let engine = opened.expect("a new store").store;
         let log = Logger::root(Discard, o!());
         let (plants, _end) = GroupCommit::start(engine, TIMEOUT, log).expect("a thread");

@@ -10,6 +10,7 @@ use rusqlite::Connection;
 
 use crate::database::{STORE, WAL};
 use crate::operators::{Prepare, files};
+use crate::without_store::starts::failed_first_start;
 
 const COMMANDS: [&str; 7] = [
     "serve",
@@ -244,4 +245,26 @@ fn only_one_of_several_starting_servers_serves() {
     assert_eq!(tokens.len(), 1);
     drop(serving);
     start().expect("the lock has ended with its process");
+}
+
+/// Kills first starts before each of their writes and syncs. strace counts the calls by thread.
+#[test]
+fn killed_first_start_leaves_no_store_without_a_token() {
+    let mut stores = 0;
+    for call in ["write", "pwrite64", "fdatasync", "fsync", "unlink"] {
+        for count in 1.. {
+            let folder = TempDir::new().expect("a temporary folder");
+            let mut strace = Command::new("strace");
+            // With -D the process that is started here is the server, and strace is its child.
+            strace.args(["-D", "-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={call}")]);
+            strace.args(["-e", &format!("inject={call}:signal=KILL:when={count}")]);
+            strace.arg(binary_in(folder.path()).get_program()).arg("serve");
+            strace.args(["--listen", "127.0.0.1:0", "--log-level", "error"]);
+            match failed_first_start(&mut strace, folder.path()) {
+                Some(has_store) => stores += usize::from(has_store),
+                None => break,
+            }
+        }
+    }
+    assert!(stores > 0, "no start was killed after it had created the store");
 }

@@ -2,10 +2,10 @@
 
 use anyhow::{Error, Result, bail};
 use bytesize::ByteSize;
-use groundwork_store::{Checked, Incomplete, Mode, Reason, Sizes, StoreError, read_all};
+use groundwork_store::{Incomplete, Kind, Mode, Sizes, read_all};
 use serde_json::{Value, json};
 
-use crate::command::shared::{StoreArgs, error_message, print};
+use crate::command::shared::{StoreArgs, error_message, kind_of, print};
 use crate::service::Service;
 
 /// The maximum number of malformed rows that a fault lists.
@@ -104,15 +104,14 @@ impl Report {
 }
 
 fn is_damage(error: &Error) -> bool {
-    let reason = error.downcast_ref().map(StoreError::reason);
-    reason == Some(Reason::Damaged) || error.is::<Incomplete>()
+    kind_of(error) == Some(Kind::Damaged) || error.is::<Incomplete>()
 }
 
 /// Reads the store. Adds the faults to `faults`, even if reading fails later.
 fn read(service: &'static Service, args: &StoreArgs, faults: &mut Vec<String>) -> Result<Summary> {
     let store = args.open(&service.names, Mode::Read)?;
-    let Checked { faults: found, sizes } = store.check()?;
-    faults.extend(found);
+    faults.extend(store.check()?);
+    let sizes = store.sizes();
     let mut malformed = Vec::new();
     let contents = read_all(&*store, |page| {
         let rows = page.iter().filter(|row| !(service.is_resource)(&row.json));

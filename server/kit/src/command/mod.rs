@@ -18,13 +18,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use groundwork_store::FilesGone;
+use groundwork_store::Kind;
 use nix::sys::prctl::set_thp_disable;
 use nix::sys::signal::{SigSet, Signal};
 
 use crate::command::check::CannotCheck;
 use crate::command::shared::{
-    StoreArgs, error_message, exit_on_signals_as_pid_1, print, redact_secrets,
+    StoreArgs, error_message, exit_on_signals_as_pid_1, kind_of, print, redact_secrets,
 };
 use crate::document::document;
 use crate::service::Service;
@@ -51,7 +51,7 @@ pub fn main(service: &'static Service) -> ExitCode {
             let _ = writeln!(io::stderr(), "{}: {message}", service.names.program);
             ExitCode::from(match error {
                 error if error.is::<CannotCheck>() => 2,
-                error if error.is::<FilesGone>() => 3,
+                error if kind_of(&error) == Some(Kind::Gone) => 3,
                 _ => 1,
             })
         }

@@ -10,7 +10,7 @@ use anyhow::{Context, Error, Result};
 use clap::error::ContextKind::{InvalidArg, InvalidSubcommand, InvalidValue};
 use clap::error::ContextValue;
 use groundwork_store::{
-    self as store, Engine, Incomplete, Interrupted, Mode, Names, Reason, StoreError, StoreUrl,
+    self as store, Engine, Incomplete, Interrupted, Kind, Mode, Names, StoreUrl,
 };
 use nix::sys::signal::{SigSet, Signal};
 
@@ -38,7 +38,11 @@ pub struct StoreArgs {
 
 impl StoreArgs {
     /// Opens the store.
-    pub fn open(&self, names: &'static Names, mode: Mode) -> Result<Arc<dyn Engine>, StoreError> {
+    pub fn open(
+        &self,
+        names: &'static Names,
+        mode: Mode<'_>,
+    ) -> Result<Arc<dyn Engine>, store::Error> {
         Ok(store::open(names, &self.url, self.ca.as_deref(), mode)?.store)
     }
 }
@@ -68,12 +72,12 @@ pub fn redact_secrets(service: &Service, mut error: clap::Error) -> clap::Error 
 /// Formats the error with its causes, followed by advice on what to do. The errors of the store
 /// describe what is wrong, but do not know any flags, commands or pages.
 pub fn error_message(service: &Service, error: &Error) -> String {
-    let advice = match error.downcast_ref() {
+    let advice = match kind_of(error) {
         _ if error.is::<Incomplete>() => INCOMPLETE,
         _ if error.is::<Interrupted>() => {
             ". To complete it, run the same command with --add: it adds what is missing"
         }
-        Some(error) => advice(error),
+        Some(kind) => advice(kind),
         None => "",
     };
     format!("{error:#}{}", service.fill_in(advice))
@@ -89,21 +93,24 @@ const MISSING: &str =
 const DAMAGED: &str = ". Restore a backup of a damaged store, or recover what can still be read \
     with `sqlite3 FILE .recover`";
 
+/// Returns what an error of the store means. `None` if it is another error.
+pub fn kind_of(error: &Error) -> Option<Kind> {
+    error.downcast_ref().map(|error: &store::Error| error.kind)
+}
+
 /// Returns what to do about an error of the store.
-fn advice(error: &StoreError) -> &'static str {
-    match error {
-        StoreError::Missing(_) => MISSING,
-        StoreError::CopyUnfinished(_) => ": run the same `{program} copy` again, with --add",
-        StoreError::HasRows(_) => {
+fn advice(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Missing => MISSING,
+        Kind::CopyUnfinished => ": run the same `{program} copy` again, with --add",
+        Kind::HasRows => {
             ": to add {resources} to it, or to complete an interrupted copy, run the same command \
              with --add"
         }
-        StoreError::HasTokens { .. } => ": to copy the {resources} alone, pass `--tokens none`",
-        StoreError::NotAStore(_) | StoreError::Failed { reason: Reason::Damaged, .. } => DAMAGED,
-        StoreError::Failed { reason: Reason::Full, .. } => ": free space on the disk",
-        StoreError::Failed { reason: Reason::Untrusted, .. } => {
-            ": pass the certificate of its authority with --store-ca FILE"
-        }
+        Kind::HasTokens => ": to copy the {resources} alone, pass `--tokens none`",
+        Kind::NotAStore | Kind::Damaged => DAMAGED,
+        Kind::Full => ": free space on the disk",
+        Kind::Untrusted => ": pass the certificate of its authority with --store-ca FILE",
         _ => "",
     }
 }

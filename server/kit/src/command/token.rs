@@ -11,11 +11,11 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::thread;
 
-use anyhow::{Context, Error, Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use chrono::{DateTime, SecondsFormat, SubsecRound, TimeDelta, Utc};
 use clap::Subcommand;
 use groundwork_store::token::{StoredToken, TokenName};
-use groundwork_store::{Mode, StoreError};
+use groundwork_store::{self as store, Mode};
 use humantime::Duration;
 use serde::Serialize;
 
@@ -93,7 +93,7 @@ fn create(
     let expires_at = expires_in.map(end_of).transpose()?;
     let store = args.open(&service.names, Mode::Change)?;
     if store.tokens()?.iter().any(|token| token.name == name) {
-        return Err(StoreError::TokenNameTaken { name, url: args.url.clone() }.into());
+        return Err(store::Error::name_taken(&name, &args.url).into());
     }
     let Issued { token, stored } = token::issue(prefix, name, expires_at);
     print(&format!("{}\n", token.reveal())).context("no token was issued")?;
@@ -177,7 +177,10 @@ fn select<'a>(prefix: &str, text: &str, tokens: &'a [StoredToken]) -> Result<&'a
     match tokens.iter().find(is_meant) {
         Some(token) => Ok(&token.name),
         None if text.starts_with(prefix) => bail!("there is no such token"),
-        None => Err(StoreError::NoSuchToken(text.parse().map_err(Error::msg)?).into()),
+        None => {
+            let name: TokenName = text.parse()?;
+            bail!("there is no token named \"{name}\"")
+        }
     }
 }
 

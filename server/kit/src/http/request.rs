@@ -157,7 +157,7 @@ impl AcceptedRequest {
         let read = timeout(*limits.store_timeout, read).await.map_err(too_late)?;
         let (program, resource) = (service.names.program, service.resource);
         let page = read.map_err(|panic| Refusal::fault(panic.to_string()))?;
-        let page = page.map_err(|cause| Refusal::of_read(program, &cause))?;
+        let page = page.map_err(|cause| Refusal::of_store(program, &cause))?;
         let Some(row) = page.into_iter().find(|row| row.id == id) else { return Ok(None) };
         // A message of serde could repeat a value of the row.
         let unreadable =
@@ -180,7 +180,7 @@ impl AcceptedRequest {
         let row = Row { id, json: text.share() };
         let Service { names, resource, .. } = self.state.service;
         let committed = self.state.commits.create(row, permit).await;
-        match committed.map_err(|cause| Refusal::of_commit(names.program, &cause))? {
+        match committed.map_err(|cause| Refusal::of_store(names.program, &cause))? {
             Outcome::Created | Outcome::Repeated => self.answer(text),
             Outcome::Conflict => {
                 let message =

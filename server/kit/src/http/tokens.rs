@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use anyhow::ensure;
 use chrono::Utc;
 use groundwork_store::token::{StoredToken, TokenDigest};
-use groundwork_store::{Engine, StoreError, WarningDedup};
+use groundwork_store::{self as store, Engine, WarningDedup};
 use metrics::{Unit, describe_gauge, gauge};
 use nix::time::{ClockId, clock_gettime};
 use parking_lot::RwLock;
@@ -97,7 +97,7 @@ impl KnownTokens {
     ///
     /// If the next reading took as long as one that takes more than half of the lease, requests
     /// would get `error` 503 in between.
-    pub fn read(&self, store: &dyn Engine) -> Result<usize, StoreError> {
+    pub fn read(&self, store: &dyn Engine) -> Result<usize, store::Error> {
         // Before the tokens are read, because the snapshot may miss a change made while reading.
         let valid_until = now() + LEASE;
         let began = Instant::now();

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use slog::{error, info, warn};
 use tokio::sync::mpsc;
 
-use crate::engine::{BATCH, Closed, Engine};
-use crate::error::WriteError;
-use crate::group_commit::{Answers, Create, Guard, Shared, Work};
+use crate::engine::{BATCH, Engine};
+use crate::error::Error;
+use crate::group_commit::{Answers, Create, End, Guard, Shared, Work};
 use crate::metrics::show_sizes;
 use crate::warning_dedup::WarningDedup;
 
@@ -48,8 +48,9 @@ impl Inspection {
         let mut was_long = false;
         let mut warnings = WarningDedup::default();
         loop {
-            let must_test = match engine.inspect() {
-                Ok(sizes) => {
+            let must_test = match engine.inspect().map_err(Error::of_served_store) {
+                Ok(()) => {
+                    let sizes = engine.sizes();
                     show_sizes(sizes);
                     let is_long = sizes.wal >= Some(LONG_WAL);
                     if is_long && !was_long {
@@ -62,7 +63,7 @@ impl Inspection {
                     shared.failure.lock().is_some()
                 }
                 Err(cause) if cause.is_final() => {
-                    return shared.report_end(Err(shared.report_loss(Arc::new(cause))));
+                    return shared.report_end(Err(shared.report_loss(&cause)));
                 }
                 Err(cause) => {
                     if warnings.failed(&cause) {
@@ -110,7 +111,7 @@ impl Writer {
     /// # Errors
     ///
     /// Fails if the store is lost or could not be closed.
-    fn run(&mut self) -> anyhow::Result<Closed> {
+    fn run(&mut self) -> End {
         let shared = Arc::clone(&self.shared);
         let Shared { log, busy_since, .. } = &*shared;
         let mut commit_warnings = WarningDedup::default();
@@ -119,7 +120,7 @@ impl Writer {
         while let Some(first) = self.work_receiver.blocking_recv() {
             let (batch, is_last) = self.gather(first);
             if is_last && batch.is_empty() {
-                return Ok(self.engine.close()?);
+                return self.engine.close();
             }
             let oldest = batch.first().map_or_else(Instant::now, |create| create.arrived_at);
             *busy_since.lock() = Some(oldest);
@@ -130,7 +131,7 @@ impl Writer {
                     }
                     self.keep_up(&mut upkeep_warnings)?;
                 }
-                Err(cause) if cause.is_final() => return Err(shared.report_loss(cause)),
+                Err(cause) if cause.is_final() => return Err(shared.report_loss(&cause)),
                 Err(cause) if !commit_warnings.failed(&cause) => {}
                 Err(cause) if cause.may_pass() => {
                     warn!(log, "the store does not take writes"; "cause" => %cause);
@@ -139,12 +140,12 @@ impl Writer {
             }
             *busy_since.lock() = None;
             if is_last {
-                return Ok(self.engine.close()?);
+                return self.engine.close();
             }
         }
         // Every `GroupCommit` was dropped without a call of `end`. An inspection may have found the
         // store lost, so its file must not be touched.
-        Ok(Closed::Unclean)
+        Ok(None)
     }
 
     /// Takes waiting creates until the batch is full or the queue is empty. Returns whether this is
@@ -174,7 +175,7 @@ impl Writer {
     }
 
     /// Commits the batch and sends its outcomes. An empty batch is a test write.
-    fn commit(&self, batch: Vec<Create>) -> Result<(), Arc<WriteError>> {
+    fn commit(&self, batch: Vec<Create>) -> Result<(), Error> {
         let Shared { timeout, failure, loss, metrics, .. } = &*self.shared;
         metrics.begun(batch.len());
         let started = Instant::now();
@@ -189,13 +190,13 @@ impl Writer {
             rows.push(row);
             waiting.push((answer_sender, guard));
         }
-        let committed = self.engine.commit(&rows, deadline).map_err(Arc::new);
-        let outcomes = loss.get().map_or(committed, |loss| Err(Arc::clone(loss)));
+        let committed = self.engine.commit(&rows, deadline).map_err(Error::of_served_store);
+        let outcomes = loss.get().map_or(committed, |loss| Err(loss.clone()));
         // Counted before the outcomes are sent, so that a scrape after a response includes it.
         metrics.ended(rows.len(), started.elapsed(), outcomes.iter().flatten().copied());
         failure.lock().clone_from(&outcomes.as_ref().err().cloned());
         let answer = |(at, (answer_sender, _)): (usize, (_, Guard))| {
-            (answer_sender, outcomes.as_ref().map(|outcomes| outcomes[at]).map_err(Arc::clone))
+            (answer_sender, outcomes.as_ref().map(|outcomes| outcomes[at]).map_err(Error::clone))
         };
         // Fails only if the runtime has ended, and every waiting request with it.
         let _ = self.answers_sender.send(waiting.into_iter().enumerate().map(answer).collect());
@@ -207,15 +208,15 @@ impl Writer {
     /// # Errors
     ///
     /// Fails if the store is lost.
-    fn keep_up(&self, warnings: &mut WarningDedup) -> anyhow::Result<()> {
+    fn keep_up(&self, warnings: &mut WarningDedup) -> Result<(), Error> {
         let Shared { log, .. } = &*self.shared;
-        match self.engine.upkeep() {
+        match self.engine.upkeep().map_err(Error::of_served_store) {
             Ok(()) => {
                 if warnings.succeeded() {
                     info!(log, "the upkeep of the store succeeded again");
                 }
             }
-            Err(cause) if cause.is_final() => return Err(self.shared.report_loss(Arc::new(cause))),
+            Err(cause) if cause.is_final() => return Err(self.shared.report_loss(&cause)),
             Err(cause) => {
                 if warnings.failed(&cause) {
                     error!(log, "the upkeep of the store failed: it is retried after each commit";

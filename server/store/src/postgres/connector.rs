@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
+use anyhow::{Context, bail};
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -20,9 +21,9 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::error::Cause;
-use crate::names::Names;
-use crate::postgres::error::PostgresError;
+use crate::Names;
+use crate::error::{Error, Kind};
+use crate::postgres::error::Failure;
 use crate::postgres::schema;
 use crate::postgres::session::Session;
 
@@ -117,7 +118,7 @@ impl Connector {
         url: &PostgresUrl,
         ca: Option<&Path>,
         purpose: Purpose,
-    ) -> Result<Self, Cause> {
+    ) -> Result<Self, Error> {
         let mut hosts = url.hosts.clone();
         for host in &mut hosts {
             if host.get_application_name().is_none() {
@@ -134,7 +135,8 @@ impl Connector {
                 host.password(password);
             }
         }
-        Ok(Self { names, hosts, tls: tls(ca)?, purpose, first: Arc::default() })
+        let tls = tls(ca).map_err(|cause| Error::new(Kind::Other, format!("{cause:#}")))?;
+        Ok(Self { names, hosts, tls, purpose, first: Arc::default() })
     }
 
     /// Opens a session. Tries the host of the last session first, then the other hosts in order.
@@ -144,10 +146,10 @@ impl Connector {
     ///
     /// A caller with less time than [`HOST_TIMEOUT`] may drop this future while a host is silent.
     /// The next call then begins with the host after the silent one.
-    pub async fn connect(&self) -> Result<Session, PostgresError> {
+    pub async fn connect(&self) -> Result<Session, Failure> {
         let first = self.first.load(Relaxed);
-        let mut last_error = None;
-        let mut errors = Vec::new();
+        let mut last_failure = None;
+        let mut messages = Vec::new();
         for at in (first..self.hosts.len()).chain(0..first) {
             self.first.store((at + 1) % self.hosts.len(), Relaxed);
             let mut host = self.hosts[at].clone();
@@ -156,7 +158,7 @@ impl Connector {
             }
             let session =
                 timeout(HOST_TIMEOUT, Session::open(self.names, &host, self.tls.clone())).await;
-            match session.unwrap_or(Err(PostgresError::Timeout(None))) {
+            match session.unwrap_or(Err(Failure::timeout())) {
                 Ok(session) => {
                     self.first.store(at, Relaxed);
                     // This host takes writes, so no other host of the database does.
@@ -165,26 +167,26 @@ impl Connector {
                     }
                     return Ok(session);
                 }
-                Err(error) => {
-                    errors.push(error.to_string());
+                Err(failure) => {
+                    messages.push(failure.error.to_string());
                     // One host that may come back soon is enough to wait for.
-                    last_error = last_error.filter(PostgresError::is_transient).or(Some(error));
+                    last_failure = last_failure.filter(Failure::is_transient).or(Some(failure));
                 }
             }
         }
-        let error = last_error.unwrap_or(PostgresError::Timeout(None));
-        Err(PostgresError::NoHost(errors.join("; "), error.into()))
+        let mut failure = last_failure.unwrap_or_else(Failure::timeout);
+        failure.error = Error::new(failure.error.kind, messages.join("; "));
+        Err(failure)
     }
 }
 
 /// Returns the TLS configuration of a connection. The server's certificate and its name are always
 /// verified: against the authorities in the PEM file `ca`, or else against the authorities that the
 /// system trusts.
-fn tls(ca: Option<&Path>) -> Result<MakeRustlsConnect, Cause> {
+fn tls(ca: Option<&Path>) -> anyhow::Result<MakeRustlsConnect> {
     let mut roots = RootCertStore::empty();
     if let Some(file) = ca {
-        add_authorities(&mut roots, file)
-            .map_err(|cause| format!("{}: {cause}", file.display()))?;
+        add_authorities(&mut roots, file).with_context(|| file.display().to_string())?;
     } else {
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     }
@@ -196,14 +198,12 @@ fn tls(ca: Option<&Path>) -> Result<MakeRustlsConnect, Cause> {
 }
 
 /// Adds the certificates of a PEM file (RFC 7468).
-fn add_authorities(roots: &mut RootCertStore, file: &Path) -> Result<(), Cause> {
+fn add_authorities(roots: &mut RootCertStore, file: &Path) -> anyhow::Result<()> {
     for certificate in CertificateDer::pem_file_iter(file)? {
         roots.add(certificate?)?;
     }
     if roots.is_empty() {
-        return Err(
-            "it contains no certificate: name a PEM file with the authority's certificate".into()
-        );
+        bail!("it contains no certificate: name a PEM file with the authority's certificate");
     }
     Ok(())
 }

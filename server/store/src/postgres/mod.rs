@@ -19,14 +19,13 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::engine::LAYOUT;
-use crate::engine::{Checked, Closed, Engine, Mode, Opened, Outcome, Row, Sizes};
-use crate::error::{Reason, StoreError, WriteError};
+use crate::Names;
+use crate::engine::{Engine, FirstToken, LAYOUT, Mode, Opened, Outcome, Row, Sizes};
+use crate::error::{At, Error, Kind};
 use crate::metrics::register_retries;
-use crate::names::Names;
 use crate::postgres::connector::{Connector, Purpose};
-use crate::postgres::error::PostgresError;
-use crate::postgres::schema::UNFINISHED;
+use crate::postgres::error::Failure;
+use crate::postgres::schema::{Content, UNFINISHED};
 use crate::postgres::session::{ReconnectingSession, Session};
 use crate::token::{StoredToken, TokenName};
 use crate::url::StoreUrl;
@@ -67,19 +66,18 @@ pub fn open(
     names: &'static Names,
     url: &PostgresUrl,
     ca: Option<&Path>,
-    mode: Mode,
-) -> Result<Opened, StoreError> {
+    mode: Mode<'_>,
+) -> Result<Opened, Error> {
     if matches!(mode, Mode::Read | Mode::Change) {
         let store = Arc::new(open_to_read(names, url, ca)?);
         return Ok(Opened { store, is_new: false });
     }
     let store = Postgres::new(names, url, ca, Purpose::WriteSafely)?;
-    let store_exists = async |session: &Session| schema::store_exists(session, &store.url).await;
-    let exists = store.change(OPEN, store_exists)?;
-    if !exists && mode == Mode::Serve {
-        return Err(StoreError::Missing(store.url));
-    }
-    let is_new = !exists && store.create_tables(LAYOUT)?;
+    let is_new = match (store.is_in(store.change(OPEN, schema::content)?)?, mode) {
+        (true, _) => false,
+        (false, Mode::ServeOrCreate(first_token)) => store.create(LAYOUT, first_token)?,
+        (false, _) => return Err(Error::missing(store.url)),
+    };
     Ok(Opened { store: Arc::new(store), is_new })
 }
 
@@ -88,13 +86,12 @@ pub fn open_to_read(
     names: &'static Names,
     url: &PostgresUrl,
     ca: Option<&Path>,
-) -> Result<Postgres, StoreError> {
+) -> Result<Postgres, Error> {
     let store = Postgres::new(names, url, ca, Purpose::Read)?;
-    let store_exists = async |session: &Session| schema::store_exists(session, &store.url).await;
-    if store.read(OPEN, READ_TIMEOUT, store_exists)? {
+    if store.is_in(store.read(OPEN, READ_TIMEOUT, schema::content)?)? {
         Ok(store)
     } else {
-        Err(StoreError::Missing(store.url))
+        Err(Error::missing(store.url))
     }
 }
 
@@ -113,15 +110,14 @@ impl Target {
         names: &'static Names,
         url: &PostgresUrl,
         ca: Option<&Path>,
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Self, Error> {
         let store = Postgres::new(names, url, ca, Purpose::WriteSafely)?;
-        let exists = async |session: &Session| schema::store_exists(session, &store.url).await;
-        let was_store = match store.change(OPEN, exists) {
-            Err(StoreError::CopyUnfinished(_)) => false,
-            exists => exists?,
+        let was_store = match store.is_in(store.change(OPEN, schema::content)?) {
+            Err(error) if error.kind == Kind::CopyUnfinished => false,
+            is_there => is_there?,
         };
         if !was_store {
-            store.create_tables(UNFINISHED)?;
+            store.create(UNFINISHED, &|| Ok(None))?;
         }
         Ok(Self { store, was_store })
     }
@@ -130,11 +126,11 @@ impl Target {
     ///
     /// # Errors
     ///
-    /// [`StoreError::TokenNameTaken`] if another command has added one of the tokens.
-    pub fn finish(&self, tokens: &[StoredToken]) -> Result<(), StoreError> {
+    /// [`Error::name_taken`] if another command has added one of the tokens.
+    pub fn finish(&self, tokens: &[StoredToken]) -> Result<(), Error> {
         self.store.add_tokens(tokens)?;
         if !self.was_store {
-            self.store.create_tables(LAYOUT)?;
+            self.store.create(LAYOUT, &|| Ok(None))?;
         }
         self.store.close().map(drop)
     }
@@ -147,19 +143,15 @@ impl Postgres {
         url: &PostgresUrl,
         ca: Option<&Path>,
         purpose: Purpose,
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Self, Error> {
         register_retries();
         let name = StoreUrl::Postgres(url.clone());
-        let to_error = |doing| {
-            let url = name.clone();
-            move |cause| StoreError::Failed { url, doing, cause, reason: Reason::Other }
-        };
         let to_read = Connector::new(names, url, ca, purpose)
-            .map_err(to_error("read the certificates of its authority"))?;
+            .at(&name, "read the certificates of its authority")?;
         let mut to_write = to_read.clone();
         to_write.purpose = purpose.max(Purpose::Write);
         let session =
-            |connector| ReconnectingSession::new(connector).map(Mutex::new).map_err(to_error(OPEN));
+            |connector| ReconnectingSession::new(connector).map(Mutex::new).at(&name, OPEN);
         Ok(Self {
             purpose,
             write_session: session(to_write)?,
@@ -174,11 +166,11 @@ impl Postgres {
         &self,
         doing: &'static str,
         limit: Duration,
-        read: impl AsyncFnMut(&Session) -> Result<T, PostgresError>,
-    ) -> Result<T, StoreError> {
+        read: impl AsyncFnMut(&Session) -> Result<T, Failure>,
+    ) -> Result<T, Error> {
         let deadline = Instant::now() + limit;
-        let read = self.read_session.lock().retry(PostgresError::is_transient, deadline, read);
-        read.map_err(|error| error.into_store_error(&self.url, doing))
+        let read = self.read_session.lock().retry(Failure::is_transient, deadline, read);
+        read.map_err(|failure| failure.of_call(&self.url, doing))
     }
 
     /// Changes tokens or tables. It retries only if the change was rolled back because of another
@@ -187,29 +179,88 @@ impl Postgres {
     fn change<T>(
         &self,
         doing: &'static str,
-        change: impl AsyncFnMut(&Session) -> Result<T, PostgresError>,
-    ) -> Result<T, StoreError> {
+        change: impl AsyncFnMut(&Session) -> Result<T, Failure>,
+    ) -> Result<T, Error> {
         let deadline = Instant::now() + CHANGE_TIMEOUT;
-        let changed =
-            self.write_session.lock().retry(PostgresError::was_rolled_back, deadline, change);
-        changed.map_err(|error| error.into_store_error(&self.url, doing))
+        let changed = self.write_session.lock().retry(Failure::was_rolled_back, deadline, change);
+        changed.map_err(|failure| failure.of_call(&self.url, doing))
     }
 
-    fn add_tokens(&self, tokens: &[StoredToken]) -> Result<(), StoreError> {
+    fn add_tokens(&self, tokens: &[StoredToken]) -> Result<(), Error> {
         let add = async |session: &Session| rows::add_tokens(session, tokens).await;
         match tokens.first() {
             Some(first) if !self.change("store the token", add)? => {
-                let name = first.name.clone();
-                Err(StoreError::TokenNameTaken { name, url: self.url.clone() })
+                Err(Error::name_taken(&first.name, &self.url))
             }
             _ => Ok(()),
         }
     }
 
-    /// See [`schema::create_tables`].
-    fn create_tables(&self, layout: u8) -> Result<bool, StoreError> {
-        let create = async |session: &Session| schema::create_tables(session, layout).await;
-        self.change(CREATE, create)
+    /// Creates what is missing. Returns whether this call stored the layout version.
+    fn create(&self, layout: u8, first_token: FirstToken<'_>) -> Result<bool, Error> {
+        self.change(CREATE, async |session| {
+            schema::create_tables(session).await?;
+            schema::store_version(session, layout, first_token).await
+        })
+    }
+
+    /// Whether this content of the database is a store that this release reads.
+    fn is_in(&self, content: Content) -> Result<bool, Error> {
+        match content {
+            Content::NoStore => Ok(false),
+            Content::OtherTables => Err(Error::not_a_store(&self.url)),
+            Content::Store(version) if version == i64::from(LAYOUT) => Ok(true),
+            Content::Store(version) if version == i64::from(UNFINISHED) => {
+                let message = "was interrupted, so some rows are missing";
+                let message = format!("a copy into {} {message}", self.url);
+                Err(Error::new(Kind::CopyUnfinished, message))
+            }
+            Content::Store(other) => Err(Error::other_layout(&self.url, other)),
+        }
+    }
+}
+
+impl Engine for Postgres {
+    fn commit(&self, rows: &[Row], deadline: Instant) -> Result<Vec<Outcome>, Error> {
+        // A retry is safe if the answer to a commit was lost: it finds the same rows.
+        let commit = async |session: &Session| rows::commit(session, rows).await;
+        let committed = self.write_session.lock().retry(Failure::is_transient, deadline, commit);
+        committed.map_err(|failure| failure.error)
+    }
+
+    fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, Error> {
+        let page = async |session: &Session| rows::page(session, after, limit).await;
+        let deadline = Instant::now() + PAGE_TIMEOUT;
+        let page = self.page_session.lock().retry(Failure::is_transient, deadline, page);
+        page.map_err(|failure| failure.of_call(&self.url, "read the rows"))
+    }
+
+    fn count(&self) -> Result<u64, Error> {
+        let deadline = Instant::now() + PAGE_TIMEOUT;
+        let mut session = self.page_session.lock();
+        let count = session.retry(Failure::is_transient, deadline, rows::count);
+        count.map_err(|failure| failure.of_call(&self.url, "count the rows"))
+    }
+
+    fn tokens(&self) -> Result<Vec<StoredToken>, Error> {
+        self.read("read the tokens", READ_TIMEOUT, rows::tokens)
+    }
+
+    fn add_token(&self, token: &StoredToken) -> Result<(), Error> {
+        self.add_tokens(slice::from_ref(token))
+    }
+
+    fn revoke_token(&self, name: &TokenName) -> Result<(), Error> {
+        let revoke = async |session: &Session| rows::revoke_token(session, name).await;
+        self.change("revoke the token", revoke)
+    }
+
+    fn check(&self) -> Result<Vec<String>, Error> {
+        self.read("check the store", READ_TIMEOUT, async |session| {
+            let mut faults = schema::unsafe_settings(session).await?;
+            faults.extend(schema::faults_of_tables(session).await?);
+            Ok(faults)
+        })
     }
 
     /// Returns the size of the rows, or nothing if the query is too slow. It waits while the table
@@ -218,80 +269,32 @@ impl Postgres {
         let sizes = self.read_session.lock().run(Instant::now() + SIZES_TIMEOUT, schema::sizes);
         sizes.unwrap_or_default()
     }
-}
-
-impl Engine for Postgres {
-    fn commit(&self, rows: &[Row], deadline: Instant) -> Result<Vec<Outcome>, WriteError> {
-        // A retry is safe if the answer to a commit was lost: it finds the same rows.
-        let commit = async |session: &Session| rows::commit(session, rows).await;
-        Ok(self.write_session.lock().retry(PostgresError::is_transient, deadline, commit)?)
-    }
-
-    fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, StoreError> {
-        let page = async |session: &Session| rows::page(session, after, limit).await;
-        let deadline = Instant::now() + PAGE_TIMEOUT;
-        let page = self.page_session.lock().retry(PostgresError::is_transient, deadline, page);
-        page.map_err(|error| error.into_store_error(&self.url, "read the rows"))
-    }
-
-    fn count(&self) -> Result<u64, StoreError> {
-        let deadline = Instant::now() + PAGE_TIMEOUT;
-        let mut session = self.page_session.lock();
-        let count = session.retry(PostgresError::is_transient, deadline, rows::count);
-        count.map_err(|error| error.into_store_error(&self.url, "count the rows"))
-    }
-
-    fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
-        self.read("read the tokens", READ_TIMEOUT, rows::tokens)
-    }
-
-    fn add_token(&self, token: &StoredToken) -> Result<(), StoreError> {
-        self.add_tokens(slice::from_ref(token))
-    }
-
-    fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError> {
-        let revoke = async |session: &Session| rows::revoke_token(session, name).await;
-        if self.change("revoke the token", revoke)? {
-            Ok(())
-        } else {
-            Err(StoreError::NoSuchToken(name.clone()))
-        }
-    }
-
-    fn check(&self) -> Result<Checked, StoreError> {
-        let faults = self.read("check the store", READ_TIMEOUT, async |session| {
-            let mut faults = schema::unsafe_settings(session).await?;
-            faults.extend(schema::faults_of_tables(session).await?);
-            Ok(faults)
-        })?;
-        Ok(Checked { faults, sizes: self.sizes() })
-    }
 
     /// Checks the settings of the database. The read session may be on another host than the write
     /// session; after a failover both reconnect.
-    fn inspect(&self) -> Result<Sizes, WriteError> {
+    fn inspect(&self) -> Result<(), Error> {
         if self.purpose != Purpose::WriteSafely {
-            return Ok(self.sizes());
+            return Ok(());
         }
         let deadline = Instant::now() + READ_TIMEOUT;
         let mut session = self.read_session.lock();
-        let checked =
-            session.retry(PostgresError::is_transient, deadline, schema::require_safe_settings);
+        let checked = session.retry(Failure::is_transient, deadline, schema::require_safe_settings);
         drop(session);
-        if let Err(PostgresError::Unsafe(_)) = checked {
-            // The next commit reconnects, and is refused while the settings are unsafe.
-            self.write_session.lock().disconnect();
-        }
-        checked?;
-        Ok(self.sizes())
+        checked.map_err(|failure| {
+            if failure.error.kind == Kind::Misconfigured {
+                // The next commit reconnects, and is refused while the settings are unsafe.
+                self.write_session.lock().disconnect();
+            }
+            failure.error
+        })
     }
 
     /// Ends the sessions. Everything is in the database already.
-    fn close(&self) -> Result<Closed, StoreError> {
+    fn close(&self) -> Result<Option<u64>, Error> {
         for session in [&self.write_session, &self.page_session, &self.read_session] {
             session.lock().disconnect();
         }
-        Ok(Closed::Clean)
+        Ok(None)
     }
 }
 

@@ -13,9 +13,11 @@ use futures::join;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 
+use crate::Names;
 use crate::engine::{Outcome, PAGE_BYTES, Row};
-use crate::names::Names;
-use crate::postgres::error::PostgresError;
+use crate::error::{Error, Kind};
+use crate::metrics::RetryCause;
+use crate::postgres::error::Failure;
 use crate::postgres::session::{MAX_EXPONENT, Session};
 use crate::same_json::is_same_json;
 use crate::token::{READ, REVOKE, StoredToken, TokenName, add_statement, token_of_row};
@@ -32,7 +34,7 @@ fn test_write(Names { program, table, .. }: &Names) -> String {
 }
 
 /// Commits the rows and returns an outcome for each. Without rows it is a test write.
-pub async fn commit(session: &Session, rows: &[Row]) -> Result<Vec<Outcome>, PostgresError> {
+pub async fn commit(session: &Session, rows: &[Row]) -> Result<Vec<Outcome>, Failure> {
     if rows.is_empty() {
         return Ok(session
             .client
@@ -46,7 +48,7 @@ pub async fn commit(session: &Session, rows: &[Row]) -> Result<Vec<Outcome>, Pos
     // This sort is stable, so the first row of an id stays the first.
     firsts.sort_by_key(|row| row.id);
     firsts.dedup_by_key(|row| row.id);
-    let created = add(session, &firsts).await.map_err(without_message)?;
+    let created = add(session, &firsts).await.map_err(Failure::without_message)?;
     if created.len() == rows.len() {
         return Ok(vec![Outcome::Created; created.len()]);
     }
@@ -57,7 +59,8 @@ pub async fn commit(session: &Session, rows: &[Row]) -> Result<Vec<Outcome>, Pos
     let found = session.client.query_typed(&query, &[(&taken, Type::INT8_ARRAY)]).await?;
     let stored = to_rows(&found)?;
     if stored.len() != taken.len() {
-        return Err(PostgresError::Removed);
+        let message = "a row was removed from the store";
+        return Err(Failure::transient(RetryCause::Other, message));
     }
     let mut kept: HashMap<_, _> = stored.iter().map(|row| (row.id, &row.json)).collect();
     let outcomes = rows.iter().map(|row| match kept.entry(row.id) {
@@ -71,16 +74,8 @@ pub async fn commit(session: &Session, rows: &[Row]) -> Result<Vec<Outcome>, Pos
     Ok(outcomes.collect())
 }
 
-/// Hides what the database says about a statement that carries rows.
-fn without_message(error: PostgresError) -> PostgresError {
-    match error {
-        PostgresError::Driver(error) => PostgresError::WithRows(error),
-        other => other,
-    }
-}
-
 /// Adds the rows whose ids are free, and returns the added ids.
-async fn add(session: &Session, rows: &[&Row]) -> Result<HashSet<i64>, PostgresError> {
+async fn add(session: &Session, rows: &[&Row]) -> Result<HashSet<i64>, Failure> {
     let mut inserts = Vec::new();
     let mut rest = rows;
     // Split into statements of a power of two rows each, the largest first.
@@ -96,7 +91,7 @@ async fn add(session: &Session, rows: &[&Row]) -> Result<HashSet<i64>, PostgresE
         let values = ids.zip(&texts).flat_map(|(id, text)| [id as &(dyn ToSql + Sync), text]);
         let rows = session.client.query_raw(statement, values.collect::<Vec<_>>()).await?;
         let ids = rows.and_then(async |row| row.try_get::<_, i64>(0));
-        Ok::<Vec<_>, PostgresError>(ids.try_collect().await?)
+        Ok::<Vec<_>, Failure>(ids.try_collect().await?)
     };
     if let [_] = inserts.as_slice() {
         // A single statement is a transaction of its own.
@@ -115,7 +110,7 @@ async fn add(session: &Session, rows: &[&Row]) -> Result<HashSet<i64>, PostgresE
     Ok(inserted.into_iter().flatten().collect())
 }
 
-fn to_rows(rows: &[tokio_postgres::Row]) -> Result<Vec<Row>, PostgresError> {
+fn to_rows(rows: &[tokio_postgres::Row]) -> Result<Vec<Row>, Failure> {
     let to_row = |row: &tokio_postgres::Row| {
         let json: &str = row.try_get(1)?;
         Ok(Row { id: row.try_get(0)?, json: json.into() })
@@ -129,7 +124,7 @@ pub async fn page(
     session: &Session,
     after: Option<i64>,
     limit: usize,
-) -> Result<Vec<Row>, PostgresError> {
+) -> Result<Vec<Row>, Failure> {
     let table = session.names.table;
     // A quoted number becomes a bigint, whatever its value.
     let condition = after.map_or(String::new(), |id| format!("WHERE id > '{id}'"));
@@ -143,27 +138,27 @@ pub async fn page(
 }
 
 /// Counts the rows.
-pub async fn count(session: &Session) -> Result<u64, PostgresError> {
+pub async fn count(session: &Session) -> Result<u64, Failure> {
     let row = session.row(&format!("SELECT count(*) FROM {}", session.names.table)).await?;
     Ok(row.try_get::<_, i64>(0)?.unsigned_abs())
 }
 
 /// Reads all tokens in the order of their names. They are sorted here, because the database's order
 /// depends on its locale.
-pub async fn tokens(session: &Session) -> Result<Vec<StoredToken>, PostgresError> {
+pub async fn tokens(session: &Session) -> Result<Vec<StoredToken>, Failure> {
     let mut tokens = Vec::new();
     for row in session.client.query_typed(READ, &[]).await? {
         let name = row.try_get(0)?;
         let digest = row.try_get(1)?;
         let token = token_of_row(name, digest, row.try_get(2)?, row.try_get(3)?, row.try_get(4)?);
-        tokens.push(token?);
+        tokens.push(token.map_err(|error| Error::new(Kind::Damaged, error.to_string()))?);
     }
     tokens.sort_by(|one, other| one.name.as_str().cmp(other.name.as_str()));
     Ok(tokens)
 }
 
 /// Adds tokens in one transaction unless a name is taken. Returns whether they were added.
-pub async fn add_tokens(session: &Session, tokens: &[StoredToken]) -> Result<bool, PostgresError> {
+pub async fn add_tokens(session: &Session, tokens: &[StoredToken]) -> Result<bool, Failure> {
     session.client.batch_execute("BEGIN").await?;
     for token in tokens {
         match add_token(session, token).await {
@@ -178,7 +173,11 @@ pub async fn add_tokens(session: &Session, tokens: &[StoredToken]) -> Result<boo
     Ok(true)
 }
 
-async fn add_token(session: &Session, token: &StoredToken) -> Result<u64, tokio_postgres::Error> {
+/// Adds a token.
+pub async fn add_token(
+    session: &Session,
+    token: &StoredToken,
+) -> Result<u64, tokio_postgres::Error> {
     let expires_at = token.expires_at.map(|expiry| expiry.timestamp());
     let values: [(&(dyn ToSql + Sync), Type); 5] = [
         (&token.name.as_str(), Type::TEXT),
@@ -190,8 +189,9 @@ async fn add_token(session: &Session, token: &StoredToken) -> Result<u64, tokio_
     session.client.execute_typed(&add_statement("tokens"), &values).await
 }
 
-/// Removes the token with that name. Returns whether there was one.
-pub async fn revoke_token(session: &Session, name: &TokenName) -> Result<bool, PostgresError> {
+/// Removes the token with that name, if there is one.
+pub async fn revoke_token(session: &Session, name: &TokenName) -> Result<(), Failure> {
     let values: [(&(dyn ToSql + Sync), Type); 1] = [(&name.as_str(), Type::TEXT)];
-    Ok(session.client.execute_typed(REVOKE, &values).await? > 0)
+    session.client.execute_typed(REVOKE, &values).await?;
+    Ok(())
 }

@@ -7,14 +7,13 @@
 use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::error::SqlState;
 
-use crate::engine::LAYOUT;
-use crate::engine::Sizes;
-use crate::error::StoreError;
-use crate::names::Names;
-use crate::postgres::error::PostgresError;
+use crate::Names;
+use crate::engine::{FirstToken, Sizes};
+use crate::error::{Error, Kind};
+use crate::postgres::error::Failure;
+use crate::postgres::rows::add_token;
 use crate::postgres::session::Session;
 use crate::token::READ;
-use crate::url::StoreUrl;
 
 /// The layout version of a database until a copy into it has finished.
 pub const UNFINISHED: u8 = 0;
@@ -39,13 +38,19 @@ fn tables(names: &Names) -> [String; 3] {
     ]
 }
 
-/// Whether the database contains a store. A store whose creation was interrupted does not count.
-///
-/// # Errors
-///
-/// [`StoreError::CopyUnfinished`] if a copy into the database was interrupted. Also fails if the
-/// tables are not the tables of a store of this release, or if the encoding is not UTF-8.
-pub async fn store_exists(session: &Session, url: &StoreUrl) -> Result<bool, PostgresError> {
+/// What a database contains.
+#[derive(Clone, Copy)]
+pub enum Content {
+    /// No store. A store whose creation was interrupted does not count.
+    NoStore,
+    /// A table of the rows that no store of this service has.
+    OtherTables,
+    /// A store with this layout version.
+    Store(i64),
+}
+
+/// Finds out what the database contains. Fails if its encoding is not UTF-8.
+pub async fn content(session: &Session) -> Result<Content, Failure> {
     let (layout_table, table) = (session.names.layout_table(), session.names.table);
     let query = format!(
         "SELECT current_setting('server_encoding'),
@@ -54,54 +59,62 @@ pub async fn store_exists(session: &Session, url: &StoreUrl) -> Result<bool, Pos
     let row = session.row(&query).await?;
     let encoding: &str = row.try_get(0)?;
     if encoding != "UTF8" {
-        return Err(PostgresError::OtherEncoding(encoding.to_owned()));
+        let message = format!(
+            "the database has the encoding {encoding}, but a store needs UTF8: create a database \
+             with `createdb --encoding=UTF8 --template=template0`"
+        );
+        return Err(Error::new(Kind::Other, message).into());
     }
     let has_version: bool = row.try_get(1)?;
     let has_rows: bool = row.try_get(2)?;
-    if !has_version && has_rows {
-        return Err(StoreError::NotAStore(url.clone()).into());
-    }
     if !has_version {
-        return Ok(false);
+        return Ok(if has_rows { Content::OtherTables } else { Content::NoStore });
     }
     let version = session.row(&format!("SELECT max(version) FROM {layout_table}")).await?;
-    match version.try_get::<_, Option<i64>>(0)? {
-        None => Ok(false),
-        Some(version) if version == i64::from(LAYOUT) => Ok(true),
-        Some(version) if version == i64::from(UNFINISHED) => {
-            Err(StoreError::CopyUnfinished(url.clone()).into())
-        }
-        Some(found) => Err(StoreError::OtherLayout { url: url.clone(), found }.into()),
-    }
+    Ok(version.try_get::<_, Option<i64>>(0)?.map_or(Content::NoStore, Content::Store))
 }
 
 /// The maximum number of attempts to create a table that another server may be creating too. If
 /// something else has the table's name, every attempt fails.
 const MAX_ATTEMPTS: usize = 10;
 
-/// Creates the missing tables, and stores the layout version. Returns whether this call stored the
-/// version: if several servers create the tables together, exactly one of them does.
-pub async fn create_tables(session: &Session, layout: u8) -> Result<bool, PostgresError> {
+/// Creates the missing tables.
+pub async fn create_tables(session: &Session) -> Result<(), Failure> {
     for table in tables(session.names) {
         let mut attempts = 1;
         while let Err(error) = session.client.execute_typed(&table, &[]).await {
-            let error = PostgresError::from(error);
+            let failure = Failure::from(error);
             // `IF NOT EXISTS` does not cover a race: two servers create the same table at the same
             // time, and one of them finds the other's row in the catalog, as a key, a table or a
             // type.
-            let may_pass = error.has_code(&["23505", "42P07", "42710"]);
+            let may_pass = failure.has_code(&["23505", "42P07", "42710"]);
             if !may_pass || attempts == MAX_ATTEMPTS {
-                return Err(error);
+                return Err(failure);
             }
             attempts += 1;
         }
     }
+    Ok(())
+}
+
+/// Stores the layout version and the first token in one transaction. Returns whether this call
+/// stored the version: if several servers create a store together, exactly one of them does.
+pub async fn store_version(
+    session: &Session,
+    layout: u8,
+    first_token: FirstToken<'_>,
+) -> Result<bool, Failure> {
     let insert = format!(
-        "INSERT INTO {} (version) VALUES ({layout}) \
-         ON CONFLICT (version) DO NOTHING",
+        "INSERT INTO {} (version) VALUES ({layout}) ON CONFLICT (version) DO NOTHING",
         session.names.layout_table()
     );
-    Ok(session.client.execute_typed(&insert, &[]).await? == 1)
+    session.client.batch_execute("BEGIN").await?;
+    let is_new = session.client.execute_typed(&insert, &[]).await? == 1;
+    if is_new && let Some(token) = first_token()? {
+        add_token(session, &token).await?;
+    }
+    session.client.batch_execute("COMMIT").await?;
+    Ok(is_new)
 }
 
 /// Selects the settings with which a server may lose commits in a power cut, as text. The result is
@@ -117,7 +130,7 @@ const ASK_WORKERS: &str = "SET LOCAL statement_timeout = '500ms'; \
     SELECT result || ' on its worker ' || nodename || ':' || nodeport FROM run_command_on_workers";
 
 /// Returns everything that makes a commit less than durable, in words for an operator.
-pub async fn unsafe_settings(session: &Session) -> Result<Vec<String>, PostgresError> {
+pub async fn unsafe_settings(session: &Session) -> Result<Vec<String>, Failure> {
     let table = session.names.table;
     let query = format!(
         "SELECT ({UNSAFE}), to_regproc('pg_catalog.run_command_on_workers') IS NOT NULL,
@@ -142,15 +155,15 @@ pub async fn unsafe_settings(session: &Session) -> Result<Vec<String>, PostgresE
 }
 
 /// Fails if a commit would not be durable.
-pub async fn require_safe_settings(session: &Session) -> Result<(), PostgresError> {
+pub async fn require_safe_settings(session: &Session) -> Result<(), Failure> {
     match unsafe_settings(session).await?.as_slice() {
         [] => Ok(()),
-        faults => Err(PostgresError::Unsafe(faults.join("; "))),
+        faults => Err(Error::new(Kind::Misconfigured, faults.join("; ")).into()),
     }
 }
 
 /// Returns the unsafe settings of the Citus workers that answer in time.
-async fn unsafe_settings_of_workers(session: &Session) -> Result<Vec<String>, PostgresError> {
+async fn unsafe_settings_of_workers(session: &Session) -> Result<Vec<String>, Failure> {
     let ask = format!("{ASK_WORKERS}($$ {UNSAFE} $$) WHERE success AND result <> ''");
     let answers = match session.client.simple_query(&ask).await {
         Err(error) if error.code() == Some(&SqlState::QUERY_CANCELED) => return Ok(Vec::new()),
@@ -166,7 +179,7 @@ async fn unsafe_settings_of_workers(session: &Session) -> Result<Vec<String>, Po
 /// Returns the faults of the tables: a missing column, or an `id` that is not the primary key any
 /// more. It does not check the database's files; the database's own tools do
 /// (<https://www.postgresql.org/docs/current/amcheck.html>).
-pub async fn faults_of_tables(session: &Session) -> Result<Vec<String>, PostgresError> {
+pub async fn faults_of_tables(session: &Session) -> Result<Vec<String>, Failure> {
     let table = session.names.table;
     let write = format!(
         "EXPLAIN INSERT INTO {table} (id, json) VALUES (1, '') ON CONFLICT (id) DO NOTHING"
@@ -174,9 +187,10 @@ pub async fn faults_of_tables(session: &Session) -> Result<Vec<String>, Postgres
     let read = format!("{READ} LIMIT 0");
     let mut faults = Vec::new();
     for (table, statement) in [(table, &write), ("tokens", &read)] {
-        match session.client.batch_execute(statement).await.map_err(PostgresError::from) {
-            Err(error) if error.has_code(&["42703", "42P"]) => faults.push(format!(
-                "the tables do not match the layout of a store: {table} was changed: {error}"
+        match session.client.batch_execute(statement).await.map_err(Failure::from) {
+            Err(failure) if failure.has_code(&["42703", "42P"]) => faults.push(format!(
+                "the tables do not match the layout of a store: {table} was changed: {}",
+                failure.error
             )),
             checked => checked?,
         }
@@ -186,7 +200,7 @@ pub async fn faults_of_tables(session: &Session) -> Result<Vec<String>, Postgres
 
 /// Returns the size of the rows in the database. If there are several nodes, it is the size on this
 /// node.
-pub async fn sizes(session: &Session) -> Result<Sizes, PostgresError> {
+pub async fn sizes(session: &Session) -> Result<Sizes, Failure> {
     let query = format!("SELECT pg_total_relation_size('{}')", session.names.table);
     let row = session.row(&query).await?;
     Ok(Sizes { store: Some(row.try_get::<_, i64>(0)?.unsigned_abs()), ..Sizes::default() })

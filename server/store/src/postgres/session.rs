@@ -20,12 +20,12 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{AsyncMessage, Client, Config, Row, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use crate::Names;
 use crate::engine::BATCH;
-use crate::error::Cause;
-use crate::metrics::retried;
-use crate::names::Names;
+use crate::error::Error;
+use crate::metrics::{RetryCause, retried};
 use crate::postgres::connector::Connector;
-use crate::postgres::error::PostgresError;
+use crate::postgres::error::Failure;
 
 /// The timeout for cancelling a statement.
 const CANCEL_TIMEOUT: Duration = Duration::from_millis(250);
@@ -73,7 +73,7 @@ impl Session {
         names: &'static Names,
         config: &Config,
         tls: MakeRustlsConnect,
-    ) -> Result<Self, PostgresError> {
+    ) -> Result<Self, Failure> {
         let (client, mut messages) = config.connect(tls.clone()).await?;
         let warning = Arc::new(Mutex::new(None));
         let last_warning = Arc::clone(&warning);
@@ -108,7 +108,7 @@ impl Session {
     /// transaction that only reads the row would not wait. `FOR KEY SHARE` would do the same on one
     /// machine, but not across the shards of Citus
     /// (<https://www.postgresql.org/docs/current/sql-insert.html#SQL-ON-CONFLICT>).
-    pub async fn insert(&self, exponent: usize) -> Result<&Statement, PostgresError> {
+    pub async fn insert(&self, exponent: usize) -> Result<&Statement, Failure> {
         let prepare = async || {
             let rows = 1 << exponent;
             let table = self.names.table;
@@ -125,7 +125,7 @@ impl Session {
     }
 
     /// Returns the only row of a query without parameters.
-    pub async fn row(&self, query: &str) -> Result<Row, PostgresError> {
+    pub async fn row(&self, query: &str) -> Result<Row, Failure> {
         Ok(self.client.query_typed_one(query, &[]).await?)
     }
 
@@ -167,7 +167,7 @@ pub struct ReconnectingSession {
 
 impl ReconnectingSession {
     /// Creates a session that connects on the first call.
-    pub fn new(connector: Connector) -> Result<Self, Cause> {
+    pub fn new(connector: Connector) -> Result<Self, Error> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         Ok(Self { connector, session: None, runtime: Some(runtime) })
     }
@@ -176,24 +176,28 @@ impl ReconnectingSession {
     /// error. After an error it is unknown whether the work was done, unless it was rolled back.
     pub fn retry<T>(
         &mut self,
-        may_repeat: fn(&PostgresError) -> bool,
+        may_repeat: fn(&Failure) -> bool,
         deadline: Instant,
-        mut work: impl AsyncFnMut(&Session) -> Result<T, PostgresError>,
-    ) -> Result<T, PostgresError> {
-        let mut last_cause = None;
+        mut work: impl AsyncFnMut(&Session) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let mut last_error = None;
         let attempt = || {
-            let error = match self.run(deadline, &mut work) {
-                Err(PostgresError::Timeout(_)) => PostgresError::Timeout(last_cause.clone()),
-                Err(error) => error,
-                done => return done,
-            };
-            last_cause = Some(error.to_string());
-            Err(error)
+            let mut done = self.run(deadline, &mut work);
+            if let Err(failure) = &mut done {
+                // The error of the attempt before says more than that the time is over.
+                if failure.retry == Some(RetryCause::Timeout)
+                    && let Some(error) = last_error.take()
+                {
+                    failure.error = error;
+                }
+                last_error = Some(failure.error.clone());
+            }
+            done
         };
         attempt
             .retry(PAUSES)
-            .when(|error| may_repeat(error) && Instant::now() + 2 * PAUSE < deadline)
-            .notify(|error, _| retried(error.retry_cause()))
+            .when(|failure| may_repeat(failure) && Instant::now() + 2 * PAUSE < deadline)
+            .notify(|failure, _| failure.retry.into_iter().for_each(retried))
             .call()
     }
 
@@ -201,10 +205,10 @@ impl ReconnectingSession {
     pub fn run<T>(
         &mut self,
         deadline: Instant,
-        work: impl AsyncFnOnce(&Session) -> Result<T, PostgresError>,
-    ) -> Result<T, PostgresError> {
+        work: impl AsyncFnOnce(&Session) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         if Instant::now() >= deadline {
-            return Err(PostgresError::Timeout(None));
+            return Err(Failure::timeout());
         }
         let Self { connector, session: kept_session, runtime } = self;
         let runtime = runtime.as_ref().expect("the runtime is there until this is dropped");
@@ -215,9 +219,12 @@ impl ReconnectingSession {
             };
             session.take_warning();
             let done = with_deadline(&session, deadline, work(&session)).await.and_then(|done| {
-                session
-                    .take_warning()
-                    .map_or(Ok(done), |warning| Err(PostgresError::Warned(warning)))
+                session.take_warning().map_or(Ok(done), |code| {
+                    // What a warning means for a row is unknown, and a commit with a warning may be
+                    // missing on the standby. Its message may contain a value of a row.
+                    let message = format!("the database warned with SQLSTATE {code}");
+                    Err(Failure::transient(RetryCause::Warning, message))
+                })
             });
             if done.is_ok() {
                 *kept_session = Some(session);
@@ -241,9 +248,9 @@ impl ReconnectingSession {
 }
 
 /// Connects before the deadline.
-async fn connect(connector: &Connector, deadline: Instant) -> Result<Session, PostgresError> {
+async fn connect(connector: &Connector, deadline: Instant) -> Result<Session, Failure> {
     let session = timeout_at(deadline.into(), connector.connect()).await;
-    session.unwrap_or(Err(PostgresError::Timeout(None)))
+    session.unwrap_or(Err(Failure::timeout()))
 }
 
 /// Waits for work on a session, and cancels it shortly before the deadline. A statement that is not
@@ -252,8 +259,8 @@ async fn connect(connector: &Connector, deadline: Instant) -> Result<Session, Po
 async fn with_deadline<T>(
     session: &Session,
     deadline: Instant,
-    work: impl Future<Output = Result<T, PostgresError>>,
-) -> Result<T, PostgresError> {
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
     let mut work = pin!(work);
     let left = deadline.saturating_duration_since(Instant::now());
     if let Ok(done) = timeout(left.saturating_sub(CANCEL_MARGIN.min(left / 4)), &mut work).await {
@@ -262,7 +269,7 @@ async fn with_deadline<T>(
     session.cancel().await;
     match timeout_at(deadline.into(), work).await {
         Ok(Ok(done)) => Ok(done),
-        _ => Err(PostgresError::Timeout(None)),
+        _ => Err(Failure::timeout()),
     }
 }
 

@@ -7,7 +7,6 @@ use std::thread;
 use tempfile::NamedTempFile;
 
 use super::*;
-use crate::token::Malformed;
 
 static NAMES: Names = Names { program: "book-shelf", table: "books", application_id: *b"BKS" };
 
@@ -43,17 +42,4 @@ fn database_without_tls_is_refused_with_advice() {
     assert!(message.contains("server does not support TLS: set `ssl = on`"), "{message}");
     assert!(message.contains("`?sslmode=disable`"), "{message}");
     server.join().expect("no panic");
-}
-
-#[test]
-fn unsafe_settings_and_encodings_are_not_damage() {
-    let url = StoreUrl::Postgres(PostgresUrl::parse("postgres://u@127.0.0.1/d").expect("a URL"));
-    for (error, expected) in [
-        (PostgresError::Unsafe("the database has fsync=off".into()), Reason::Other),
-        (PostgresError::OtherEncoding("SQL_ASCII".into()), Reason::Other),
-        (PostgresError::Malformed(Malformed), Reason::Damaged),
-    ] {
-        let message = error.to_string();
-        assert_eq!(error.into_store_error(&url, OPEN).reason(), expected, "{message}");
-    }
 }

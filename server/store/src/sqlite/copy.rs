@@ -10,14 +10,15 @@ use anyhow::ensure;
 use parking_lot::Mutex;
 use rusqlite::Connection;
 
+use crate::Names;
 use crate::contents::{Contents, read_all};
 use crate::engine::{Engine, Row};
-use crate::names::Names;
+use crate::error::At;
 use crate::sqlite::files::{create_temporary, require_free, sync_folder_of};
 use crate::sqlite::rows::insert_token;
 use crate::sqlite::schema::{create_tables, mark_as_store};
 use crate::sqlite::wal::{Access, FLAGS, uri};
-use crate::sqlite::{Sqlite, failed, open_to_read};
+use crate::sqlite::{Sqlite, open_to_read, url};
 use crate::token::StoredToken;
 
 const WRITE: &str = "write the copy";
@@ -42,7 +43,7 @@ pub fn copy_from_file(
             .reads
             .lock()
             .execute(&format!("INSERT INTO {COPY}.{table} SELECT * FROM main.{table}"), []);
-        copied.map_err(failed(to, WRITE))?;
+        copied.at(url(to), WRITE)?;
         Ok(contents)
     })
 }
@@ -54,7 +55,7 @@ pub fn copy_from_pages(
     to: &Path,
     choose_tokens: ChooseTokens<'_>,
 ) -> anyhow::Result<(Contents, Vec<StoredToken>)> {
-    let connection = Connection::open_in_memory_with_flags(FLAGS).map_err(failed(to, WRITE))?;
+    let connection = Connection::open_in_memory_with_flags(FLAGS).at(url(to), WRITE)?;
     let connection = Mutex::new(connection);
     let Names { table, .. } = names;
     copy(names, source, &connection, to, choose_tokens, || {
@@ -65,7 +66,7 @@ pub fn copy_from_pages(
             ))?;
             rows.iter().try_for_each(|row| insert.execute((row.id, &*row.json)).map(drop))
         };
-        read_all(source, |rows| Ok(insert(rows).map_err(failed(to, WRITE))?))
+        read_all(source, |rows| Ok(insert(rows).at(url(to), WRITE)?))
     })
 }
 
@@ -80,23 +81,23 @@ fn copy(
 ) -> anyhow::Result<(Contents, Vec<StoredToken>)> {
     require_free(to)?;
     let temporary = create_temporary(to)?;
-    let execute = |sql: &str| connection.lock().execute_batch(sql).map_err(failed(to, WRITE));
-    let sync = || temporary.as_file().sync_all().map_err(failed(to, WRITE));
+    let execute = |sql: &str| connection.lock().execute_batch(sql).at(url(to), WRITE);
+    let sync = || temporary.as_file().sync_all().at(url(to), WRITE);
 
     let file = uri(temporary.path(), Access::Write);
     let attached = connection.lock().execute(&format!("ATTACH ?1 AS {COPY}"), [file]);
-    attached.map_err(failed(to, WRITE))?;
+    attached.at(url(to), WRITE)?;
     // Without a journal and syncs: after a failure the file is removed.
     execute(&format!("PRAGMA {COPY}.journal_mode = off; PRAGMA {COPY}.synchronous = off; BEGIN"))?;
-    create_tables(&connection.lock(), COPY, names).map_err(failed(to, WRITE))?;
+    create_tables(&connection.lock(), COPY, names).at(url(to), WRITE)?;
     let contents = copy_rows()?;
     let tokens = choose_tokens(source)?;
     let insert = |token| insert_token(&connection.lock(), COPY, token);
-    tokens.iter().try_for_each(insert).map_err(failed(to, WRITE))?;
+    tokens.iter().try_for_each(insert).at(url(to), WRITE)?;
     execute("COMMIT")?;
     sync()?;
     // Last, so that a temporary file that was left behind is not a store unless it is complete.
-    mark_as_store(&connection.lock(), COPY, names).map_err(failed(to, WRITE))?;
+    mark_as_store(&connection.lock(), COPY, names).at(url(to), WRITE)?;
     sync()?;
     execute(&format!("DETACH {COPY}"))?;
 
@@ -109,7 +110,7 @@ fn copy(
     drop(copy);
     require_free(to)?;
     let placed = temporary.persist_noclobber(to).map_err(|failure| failure.error);
-    placed.map_err(failed(to, "rename the complete copy"))?;
-    sync_folder_of(to).map_err(failed(to, WRITE))?;
+    placed.at(url(to), "rename the complete copy")?;
+    sync_folder_of(to).at(url(to), WRITE)?;
     Ok((contents, tokens))
 }

@@ -16,9 +16,9 @@ use nix::unistd::{AccessFlags, User, access, geteuid};
 use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
 use tempfile::NamedTempFile;
 
-use crate::engine::Sizes;
-use crate::error::{StoreError, WriteError};
-use crate::sqlite::{failed, url};
+use crate::engine::{FirstToken, Sizes};
+use crate::error::{At, Error, Kind};
+use crate::sqlite::url;
 
 pub const OPEN: &str = "open the store";
 pub const CREATE: &str = "create the store";
@@ -81,10 +81,10 @@ pub fn sync_folder_of(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// [`StoreError::Missing`] if there is nothing at the path, and no file of a store beside it.
-pub fn open(path: &Path) -> Result<File, StoreError> {
+/// [`Kind::Missing`] if there is nothing at the path, and no file of a store beside it.
+pub fn open(path: &Path) -> Result<File, Error> {
     let file = open_to_read(path)?;
-    require_write_access(path).map_err(failed(path, OPEN))?;
+    require_write_access(path).at(url(path), OPEN)?;
     Ok(file)
 }
 
@@ -99,36 +99,33 @@ pub fn require_write_access(path: &Path) -> io::Result<()> {
 }
 
 /// Opens the file of a store, before SQLite does. See [`open`].
-pub fn open_to_read(path: &Path) -> Result<File, StoreError> {
+pub fn open_to_read(path: &Path) -> Result<File, Error> {
     // Checked before the store's file: a server that is starting at the same time may create the
     // store and then a WAL, and that WAL was not left behind.
     let left = files_beside(path);
     let metadata = match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Err(missing(path, &left)),
-        metadata => metadata.map_err(failed(path, OPEN))?,
+        metadata => metadata.at(url(path), OPEN)?,
     };
     if !metadata.is_file() {
         let cause = format!("{} is a folder or a device; name a file", path.display());
-        return Err(failed(path, OPEN)(cause));
+        return Err(Error::new(Kind::Other, cause).at(url(path), OPEN));
     }
     require_one_name(path, &metadata)?;
     // SQLite would delete the WAL beside an empty file.
     if metadata.len() == 0 && wal_of(path).exists() {
         return Err(left_behind(path, &left));
     }
-    File::open(path).map_err(|error| failed(path, OPEN)(denied("read", path, &error)))
+    File::open(path).map_err(|error| denied("read", path, &error)).at(url(path), OPEN)
 }
 
 /// Fails unless a new store can be put at the path: there is nothing at the path, not even a link
 /// to a missing file, and no file of a store beside it, which a new store would adopt.
-pub fn require_free(path: &Path) -> Result<(), StoreError> {
-    let folder = folder_of(path);
-    if !folder.is_dir() {
-        let cause = format!("there is no folder {}; is its disk mounted?", folder.display());
-        return Err(failed(path, CREATE)(cause));
-    }
+pub fn require_free(path: &Path) -> Result<(), Error> {
+    require_folder(path)?;
     if path.symlink_metadata().is_ok() {
-        return Err(StoreError::Exists(url(path)));
+        let message = format!("something already exists at {}; it was left unchanged", url(path));
+        return Err(Error::new(Kind::Other, message));
     }
     match files_beside(path) {
         left if left.is_empty() => Ok(()),
@@ -136,43 +133,57 @@ pub fn require_free(path: &Path) -> Result<(), StoreError> {
     }
 }
 
+fn require_folder(path: &Path) -> Result<(), Error> {
+    let folder = folder_of(path);
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let cause = format!("there is no folder {}; is its disk mounted?", folder.display());
+    Err(Error::new(Kind::Other, cause).at(url(path), CREATE))
+}
+
 /// Creates a temporary file for a copy that will be put at `path`. Only its owner can read it. It
 /// is in the same folder, so that it can be renamed, and it is removed when it is dropped.
-pub fn create_temporary(path: &Path) -> Result<NamedTempFile, StoreError> {
+pub fn create_temporary(path: &Path) -> Result<NamedTempFile, Error> {
     let mut prefix = path.file_name().unwrap_or_default().to_owned();
     prefix.push(".unfinished-copy-");
     let folder = folder_of(path);
     let file = tempfile::Builder::new().prefix(&prefix).tempfile_in(folder);
-    let file =
-        file.map_err(|error| failed(path, CREATE)(denied("write to the folder", folder, &error)))?;
-    give_to_owner_of_folder(file.as_file(), path).map_err(failed(path, CREATE))?;
+    let file = file
+        .map_err(|error| denied("write to the folder", folder, &error))
+        .at(url(path), CREATE)?;
+    give_to_owner_of_folder(file.as_file(), path).at(url(path), CREATE)?;
     Ok(file)
 }
 
 /// Opens the file of a store, or creates an empty file that only its owner can read. Returns
 /// whether it was created.
-pub fn open_or_create(path: &Path) -> Result<(File, bool), StoreError> {
+pub fn open_or_create(path: &Path, first_token: FirstToken<'_>) -> Result<(File, bool), Error> {
     match open(path) {
-        Err(StoreError::Missing(_)) => create(path),
+        Err(error) if error.kind == Kind::Missing => create(path, first_token),
         opened => Ok((opened?, false)),
     }
 }
 
-fn create(path: &Path) -> Result<(File, bool), StoreError> {
+fn create(path: &Path, first_token: FirstToken<'_>) -> Result<(File, bool), Error> {
     let folder = folder_of(path);
-    if !folder.is_dir() {
-        let cause = format!("there is no folder {}; is its disk mounted?", folder.display());
-        return Err(failed(path, CREATE)(cause));
-    }
+    require_folder(path)?;
+    access(folder, AccessFlags::W_OK)
+        .map_err(|errno| denied("write to the folder", folder, &errno.into()))
+        .at(url(path), CREATE)?;
+    // If the token cannot be shown, or the process is killed while it waits for its output, there
+    // is no file that the next start would refuse.
+    first_token()?;
     let new = File::options().read(true).write(true).create_new(true).mode(0o600).open(path);
     let file = match new {
         // Another process has just created the file.
         Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok((open(path)?, false)),
         new => new
-            .map_err(|error| failed(path, CREATE)(denied("write to the folder", folder, &error)))?,
+            .map_err(|error| denied("write to the folder", folder, &error))
+            .at(url(path), CREATE)?,
     };
-    give_to_owner_of_folder(&file, path).map_err(failed(path, CREATE))?;
-    sync_folder_of(path).map_err(failed(path, CREATE))?;
+    give_to_owner_of_folder(&file, path).at(url(path), CREATE)?;
+    sync_folder_of(path).at(url(path), CREATE)?;
     Ok((file, true))
 }
 
@@ -187,31 +198,46 @@ fn give_to_owner_of_folder(file: &File, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn missing(path: &Path, left: &[PathBuf]) -> StoreError {
+fn missing(path: &Path, left: &[PathBuf]) -> Error {
     if path.is_symlink() {
         let cause = format!("{} is a symbolic link to a missing file", path.display());
-        return failed(path, OPEN)(cause);
+        return Error::new(Kind::Other, cause).at(url(path), OPEN);
     }
-    if left.is_empty() { StoreError::Missing(url(path)) } else { left_behind(path, left) }
+    if left.is_empty() { Error::missing(url(path).absolute()) } else { left_behind(path, left) }
 }
 
-fn left_behind(path: &Path, left: &[PathBuf]) -> StoreError {
+fn left_behind(path: &Path, left: &[PathBuf]) -> Error {
     let names: Vec<_> = left.iter().map(|file| file.display().to_string()).collect();
-    StoreError::LeftBehind { url: url(path), files: names.join(", ") }
+    let message = format!(
+        "there is no store at {}, but there are files of a store: {}. \
+         Put the store back beside them, or move them away",
+        url(path),
+        names.join(", ")
+    );
+    Error::new(Kind::Other, message)
 }
 
 /// Fails if another process could open the file by another name. That process would use another
 /// WAL, and neither process would see the other's commits
 /// (<https://sqlite.org/howtocorrupt.html#_multiple_links_to_the_same_file>).
-fn require_one_name(path: &Path, metadata: &Metadata) -> Result<(), StoreError> {
+fn require_one_name(path: &Path, metadata: &Metadata) -> Result<(), Error> {
     let statx = statx(CWD, path, AtFlags::empty(), StatxFlags::empty());
     // Kernels before 5.8 do not report this attribute.
     let is_mounted =
         statx.is_ok_and(|file| file.stx_attributes.contains(StatxAttributes::MOUNT_ROOT));
-    if metadata.nlink() > 1 || is_mounted {
-        return Err(StoreError::SecondName { url: url(path), is_mounted });
-    }
-    Ok(())
+    let (why, advice) = if is_mounted {
+        ("is mounted by itself", "Mount the folder that contains the file")
+    } else if metadata.nlink() > 1 {
+        ("has a second name, a hard link", "Stop the server, and remove all names but one")
+    } else {
+        return Ok(());
+    };
+    let message = format!(
+        "the file of {} {why}: SQLite keeps a WAL for each name of a file, and two WALs corrupt \
+         the store. {advice}",
+        url(path)
+    );
+    Err(Error::new(Kind::Other, message))
 }
 
 /// Returns an error that says what the user of this process may not do with the path.
@@ -232,15 +258,22 @@ pub fn sizes(path: &Path) -> Sizes {
 }
 
 /// Takes the server's lock (flock(2)), which lasts until the file is closed.
-pub fn lock(file: &File, path: &Path) -> Result<(), StoreError> {
+pub fn lock(file: &File, path: &Path) -> Result<(), Error> {
     let began = Instant::now();
     loop {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) if began.elapsed() < LOCK_TIMEOUT => {
                 thread::sleep(LOCK_PAUSE);
             }
-            Err(TryLockError::WouldBlock) => return Err(StoreError::ServedElsewhere(url(path))),
-            Err(TryLockError::Error(error)) => return Err(failed(path, "lock the store")(error)),
+            Err(TryLockError::WouldBlock) => {
+                let message = format!(
+                    "{} is in use by another process (a server, or a command that reads a file \
+                     without write access): stop that process, or choose another store",
+                    url(path)
+                );
+                return Err(Error::new(Kind::Other, message));
+            }
+            Err(TryLockError::Error(error)) => return Err(error).at(url(path), "lock the store"),
             Ok(()) => return Ok(()),
         }
     }
@@ -248,14 +281,22 @@ pub fn lock(file: &File, path: &Path) -> Result<(), StoreError> {
 
 /// Fails if a server is running on the file but its WAL index is missing. A command would create a
 /// second index, and the server would not see the command's commits.
-pub fn require_index_of_server(file: &File, path: &Path) -> Result<(), StoreError> {
+pub fn require_index_of_server(file: &File, path: &Path) -> Result<(), Error> {
     if wal_index_of(path).exists() {
         return Ok(());
     }
     match file.try_lock_shared() {
-        Err(TryLockError::WouldBlock) => Err(StoreError::NoWalIndex(url(path))),
-        Err(TryLockError::Error(error)) => Err(failed(path, "lock the store")(error)),
-        Ok(()) => file.unlock().map_err(failed(path, "unlock the store")),
+        Err(TryLockError::WouldBlock) => {
+            let message = format!(
+                "a server is using {}, but the store's -shm file is missing. If the server is just \
+                 starting, try again in a moment. Otherwise somebody has removed the file: stop \
+                 the server, and start it again",
+                url(path)
+            );
+            Err(Error::new(Kind::Other, message))
+        }
+        Err(TryLockError::Error(error)) => Err(error).at(url(path), "lock the store"),
+        Ok(()) => file.unlock().at(url(path), "unlock the store"),
     }
 }
 
@@ -279,16 +320,17 @@ struct OpenedFile {
 }
 
 impl OpenedFile {
-    fn at(path: PathBuf) -> Result<Self, WriteError> {
+    fn at(path: PathBuf) -> Result<Self, Error> {
         let id = file_id(&path)?;
         Ok(Self { path, id })
     }
 
-    fn is_in_place(&self) -> Result<(), WriteError> {
+    fn is_in_place(&self) -> Result<(), Error> {
         if file_id(&self.path)? == self.id {
             return Ok(());
         }
-        Err(WriteError::Gone(format!("another file is at {} now", self.path.display()).into()))
+        let message = format!("another file is at {} now", self.path.display());
+        Err(Error::new(Kind::Gone, message))
     }
 }
 
@@ -307,8 +349,8 @@ pub struct OpenedFiles {
 impl OpenedFiles {
     /// Records the files of the store that SQLite has just opened at `path`. `file` was opened
     /// before.
-    pub fn of(path: &Path, file: &File) -> Result<Self, WriteError> {
-        let file = file.metadata().map_err(|error| WriteError::Fault(error.into()))?;
+    pub fn of(path: &Path, file: &File) -> Result<Self, Error> {
+        let file = file.metadata()?;
         let files = Self {
             store: OpenedFile { path: path.to_owned(), id: file.into() },
             wal: OpenedFile::at(wal_of(path))?,
@@ -319,7 +361,7 @@ impl OpenedFiles {
     }
 
     /// Fails if a file was removed, renamed or replaced.
-    pub fn are_in_place(&self) -> Result<(), WriteError> {
+    pub fn are_in_place(&self) -> Result<(), Error> {
         self.store.is_in_place()?;
         self.wal.is_in_place()?;
         self.wal_index.is_in_place()
@@ -327,12 +369,13 @@ impl OpenedFiles {
 }
 
 /// Returns the identity of the file that is at `path` now.
-fn file_id(path: &Path) -> Result<FileId, WriteError> {
-    let file = fs::metadata(path).map_err(|error| match error.kind() {
-        ErrorKind::NotFound | ErrorKind::NotADirectory => {
-            WriteError::Gone(format!("{} was removed or renamed", path.display()).into())
+fn file_id(path: &Path) -> Result<FileId, Error> {
+    let path_shown = path.display();
+    match fs::metadata(path) {
+        Ok(file) => Ok(file.into()),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Err(Error::new(Kind::Gone, format!("{path_shown} was removed or renamed")))
         }
-        _ => WriteError::Fault(format!("{}: {error}", path.display()).into()),
-    })?;
-    Ok(file.into())
+        Err(error) => Err(Error::new(Kind::Other, format!("{path_shown}: {error}"))),
+    }
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use rusqlite::types::Type;
 use rusqlite::{Connection, ErrorCode};
 
+use crate::Names;
 use crate::engine::{Outcome, PAGE_BYTES, Row};
-use crate::error::{Cause, WriteError};
-use crate::names::Names;
+use crate::error::{Error, Kind};
 use crate::same_json::is_same_json;
+use crate::sqlite::schema;
 use crate::sqlite::wal::try_checkpoint_truncate;
-use crate::sqlite::{Unsound, schema};
 use crate::token::{READ, REVOKE, StoredToken, TokenName, add_statement, token_of_row};
 
 /// Commits the rows whose ids are free. Without rows it is a test write: it rewrites a page
@@ -19,7 +19,7 @@ pub fn commit(
     connection: &mut Connection,
     names: &Names,
     rows: &[Row],
-) -> Result<Vec<Outcome>, WriteError> {
+) -> rusqlite::Result<Vec<Outcome>> {
     let transaction = connection.transaction()?;
     let outcomes = if rows.is_empty() {
         // SQLite leaves this field to the user, and the store does not use it.
@@ -87,10 +87,10 @@ pub fn page(
 
 /// Counts the rows, after a check of the database's structure: in a damaged database the count and
 /// the pages may lack the same rows.
-pub fn count(connection: &Connection, Names { table, .. }: &Names) -> Result<u64, Cause> {
+pub fn count(connection: &Connection, Names { table, .. }: &Names) -> Result<u64, Error> {
     let damage = schema::damage(connection, "main.quick_check(1)")?;
     if !damage.is_empty() {
-        return Err(Unsound(damage).into());
+        return Err(Error::new(Kind::Damaged, damage.join("; ")));
     }
     let query = format!("SELECT count(*) FROM {table}");
     let count = connection.query_row(&query, [], |row| row.get(0));
@@ -98,7 +98,7 @@ pub fn count(connection: &Connection, Names { table, .. }: &Names) -> Result<u64
 }
 
 /// Returns the error for a row that this service did not write.
-fn malformed_row(cause: impl Into<Cause>) -> rusqlite::Error {
+fn malformed_row(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(0, Type::Text, cause.into())
 }
 
@@ -142,10 +142,10 @@ pub fn insert_token(
     connection.execute(&add_statement(&format!("{database}.tokens")), row).map(drop)
 }
 
-/// Removes the token with that name. Returns whether there was one.
-pub fn revoke_token(connection: &mut Connection, name: &TokenName) -> rusqlite::Result<bool> {
+/// Removes the token with that name, if there is one.
+pub fn revoke_token(connection: &mut Connection, name: &TokenName) -> rusqlite::Result<()> {
     prepare(connection)?;
-    Ok(connection.execute(REVOKE, [name.as_str()])? > 0)
+    connection.execute(REVOKE, [name.as_str()]).map(drop)
 }
 
 /// Checkpoints the WAL before a change. After a crash the pages of the WAL may not be on the disk,

@@ -10,11 +10,12 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use crate::engine::LAYOUT;
-use crate::error::StoreError;
-use crate::names::Names;
+use crate::Names;
+use crate::engine::{FirstToken, LAYOUT};
+use crate::error::{At, Error, Kind};
 use crate::sqlite::files::OPEN;
-use crate::sqlite::{failed, url};
+use crate::sqlite::rows::insert_token;
+use crate::sqlite::url;
 
 /// Returns the `application_id` of a store: three letters of the service, and a byte that is twice
 /// the layout version.
@@ -37,34 +38,47 @@ const TOKEN_COLUMNS: &str = "
 /// Fails if the file is not a store of this release, according to its header. The header is read
 /// without SQLite, which would change a file that is not ours: it would roll back its journal, or
 /// checkpoint its WAL.
-pub fn require_store(path: &Path, file: &File, names: &Names) -> Result<(), StoreError> {
+pub fn require_store(path: &Path, file: &File, names: &Names) -> Result<(), Error> {
     let mut header = [0; 100];
     // The missing fields of a shorter file are zero.
-    let length = file.read_at(&mut header, 0).map_err(failed(path, OPEN))?;
+    let length = file.read_at(&mut header, 0).at(url(path), OPEN)?;
     let id = &header[68..72];
+    let url = url(path);
     if length == 0 {
-        Err(StoreError::EmptyFile(url(path)))
-    } else if !header.starts_with(b"SQLite format 3\0") || !id.starts_with(&names.application_id) {
-        Err(StoreError::NotAStore(url(path)))
+        let message = format!(
+            "the file of {url} is empty (0 bytes). A first start that was killed may have left it: \
+             if no store was there before, remove the file and the files beside it. Otherwise put \
+             the store back"
+        );
+        return Err(Error::new(Kind::Other, message));
+    }
+    let is_ours = header.starts_with(b"SQLite format 3\0") && id.starts_with(&names.application_id);
+    // No release has written an odd byte.
+    if !is_ours || id[3] % 2 == 1 {
+        Err(Error::not_a_store(url))
     } else if *id == application_id(names).to_be_bytes() {
         Ok(())
-    } else if id[3] % 2 == 0 {
-        Err(StoreError::OtherLayout { url: url(path), found: i64::from(id[3] / 2) })
     } else {
-        // No release has written this byte.
-        Err(StoreError::NotAStore(url(path)))
+        Err(Error::other_layout(url, i64::from(id[3] / 2)))
     }
 }
 
-/// Creates the store in one transaction, unless the database has tables already. Returns whether
-/// the store was created.
-pub fn create(connection: &mut Connection, names: &Names) -> rusqlite::Result<bool> {
+/// Creates the store and its first token in one transaction, unless the database has tables already.
+/// Returns whether the store was created.
+pub fn create(
+    connection: &mut Connection,
+    names: &Names,
+    first_token: FirstToken<'_>,
+) -> Result<bool, Error> {
     let transaction = connection.transaction()?;
     if !is_empty(&transaction)? {
         return Ok(false);
     }
     create_tables(&transaction, MAIN, names)?;
     mark_as_store(&transaction, MAIN, names)?;
+    if let Some(token) = first_token()? {
+        insert_token(&transaction, MAIN, &token)?;
+    }
     transaction.commit()?;
     Ok(true)
 }

@@ -18,7 +18,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::wal::CheckpointMode;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, TransactionBehavior};
 
-use crate::error::{Cause, WriteError};
+use crate::error::{Error, Kind};
 use crate::sqlite::files::{sync_folder_of, wal_of};
 
 /// SQLite truncates the WAL's file to this many bytes when the WAL is reset
@@ -92,13 +92,14 @@ pub fn wait_for_lock(connection: &mut Connection) -> rusqlite::Result<()> {
 
 /// Switches the file to WAL mode. It is in that mode already, unless another program created it,
 /// for example by `VACUUM INTO`.
-pub fn use_wal(connection: &Connection) -> Result<(), Cause> {
+pub fn use_wal(connection: &Connection) -> Result<(), Error> {
     let journal: String =
         connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
     if journal == "wal" {
         Ok(())
     } else {
-        Err(format!("SQLite cannot use a WAL here: its journal_mode stays {journal}").into())
+        let message = format!("SQLite cannot use a WAL here: its journal_mode stays {journal}");
+        Err(Error::new(Kind::Other, message))
     }
 }
 
@@ -150,20 +151,17 @@ fn wal_checkpoint_no_wait(
     Ok(wal?.is_some())
 }
 
-#[derive(Debug, thiserror::Error)]
-#[error("another program is reading the store, or running a checkpoint of it; stop it first")]
-struct CheckpointBlocked;
-
 /// Copies the whole WAL into the store's file, syncs the file, and empties the WAL.
 ///
 /// SQLite waits for readers and writers, but not for another checkpoint
 /// (<https://sqlite.org/c3ref/wal_checkpoint_v2.html>). This function waits for one as long as for
 /// a lock.
-pub fn checkpoint_truncate(connection: &Connection) -> Result<(), Cause> {
+pub fn checkpoint_truncate(connection: &Connection) -> Result<(), Error> {
     let began = Instant::now();
     while wal_checkpoint(connection, CheckpointMode::TRUNCATE)?.is_none() {
         if began.elapsed() >= WAIT {
-            return Err(CheckpointBlocked.into());
+            let message = "another program is reading the store, or running a checkpoint of it; stop it first";
+            return Err(Error::new(Kind::Unavailable, message));
         }
         thread::sleep(PAUSE);
     }
@@ -193,7 +191,7 @@ pub struct Checkpoints {
 
 impl Checkpoints {
     /// Runs a checkpoint if the WAL has grown enough.
-    pub fn run_if_long(&mut self, connection: &mut Connection) -> Result<(), WriteError> {
+    pub fn run_if_long(&mut self, connection: &mut Connection) -> Result<(), Error> {
         let Some(wal) = wal_checkpoint(connection, CheckpointMode::NOOP)? else {
             return Ok(());
         };
@@ -204,10 +202,10 @@ impl Checkpoints {
         }
         if wal.pages - wal.copied <= LONG_CHECKPOINT_PAGES {
             let copied = wal_checkpoint_no_wait(connection, CheckpointMode::RESTART);
-            match copied.map_err(WriteError::from) {
+            match copied.map_err(Error::from) {
                 // If the disk is too full for the store's file, the WAL may still take commits.
-                Ok(_) | Err(WriteError::Unavailable(_)) => {}
-                Err(cause) => return Err(cause),
+                Err(cause) if !cause.may_pass() => return Err(cause),
+                _ => {}
             }
         }
         self.last = wal.pages;
@@ -219,7 +217,7 @@ impl Checkpoints {
 ///
 /// It copies the pages that no reader holds back any more. If much was committed in the meantime,
 /// the next call continues.
-pub fn truncate_long_wal(store: &Path) -> Result<(), WriteError> {
+pub fn truncate_long_wal(store: &Path) -> Result<(), Error> {
     let connection = connect(store, Access::Write)?;
     connection.busy_timeout(Duration::ZERO)?;
     if let Some(wal) = wal_checkpoint(&connection, CheckpointMode::PASSIVE)?

@@ -19,7 +19,7 @@ use crate::service::Service;
 /// What to do with the first token of a new store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum FirstToken {
-    /// Issue a token and print it to standard output, in a command that uses it
+    /// Issue a token and print it to standard output, with a command that uses it
     Print,
     /// Issue no token
     None,

@@ -15,6 +15,7 @@
 mod args;
 mod tls;
 
+use std::cell::OnceCell;
 use std::env;
 use std::io::{self, ErrorKind, IsTerminal};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
@@ -27,10 +28,8 @@ use std::thread::{self, available_parallelism};
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
-use groundwork_store::token::TokenName;
-use groundwork_store::{
-    self as store, Closed, Engine, LAYOUT, Mode, Opened, StoreError, WriterEnd,
-};
+use groundwork_store::token::{StoredToken, TokenName};
+use groundwork_store::{self as store, Kind, LAYOUT, Mode, Opened, StoreUrl, WriterEnd};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use parking_lot::Mutex;
 use slog::{Logger, error, info, warn};
@@ -46,7 +45,7 @@ use crate::http::limits::Limits;
 use crate::http::{Context as Shared, Server, State, start_server};
 use crate::log::{Log, LogFormat};
 use crate::service::{Example, Service};
-use crate::token;
+use crate::token::{self, Issued};
 
 pub use crate::command::serve::args::Args;
 
@@ -65,10 +64,10 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long the process waits for blocking threads before it exits.
 const THREADS_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The writer ended without being told to, for example because of a panic.
-#[derive(Debug, thiserror::Error)]
-#[error("the writer died")]
-struct WriterDied;
+/// Creates the error of a writer that ended without being told to, for example by a panic.
+fn writer_died() -> store::Error {
+    store::Error::new(Kind::Other, "the writer died")
+}
 
 /// Serves until a signal arrives, the store is lost or the writer dies.
 pub fn run(service: &'static Service, args: &Args) -> Result<()> {
@@ -80,10 +79,24 @@ pub fn run(service: &'static Service, args: &Args) -> Result<()> {
     // Before the store is created, so that an address in use leaves no new store behind.
     drop(TcpListener::bind(args.listen).map_err(bind_error("listen", "--listen", args.listen))?);
     let tls = args.tls.as_ref().map(|files| files.load(&log.logger)).transpose()?;
-    let Opened { store, is_new } = open_store(service, args, &log.logger)?;
-
     let open_files = raise_open_files()?;
     let runtime = http_runtime(args.http_threads).context("cannot start the runtime")?;
+    // After most of the steps that may fail, because this prints the token of a new store.
+    let printed = OnceCell::new();
+    let first_token = || first_token(service, args, &printed);
+    let mode = if args.no_create { Mode::Serve } else { Mode::ServeOrCreate(&first_token) };
+    let opened = open_store(service, args, mode, &log.logger);
+    let Opened { store, is_new } = match printed.get() {
+        Some(_) => opened.with_context(|| {
+            let program = service.names.program;
+            format!(
+                "the first token was printed, but the start failed (`{program} token list` shows \
+                 whether the token is accepted)"
+            )
+        })?,
+        None => opened?,
+    };
+
     let entered = runtime.enter();
     let (state, writer_end) = State::start(service, store, args.limits.clone(), &log.logger)
         .context("cannot start the threads of the service")?;
@@ -99,19 +112,19 @@ pub fn run(service: &'static Service, args: &Args) -> Result<()> {
             Ok(commits.readiness()?)
         }));
     }
-    // After the steps that may fail, because a start that fails must not print a token.
-    let url = url(args, server.local_addr());
-    if is_new && args.first_token == FirstToken::Print {
-        issue_first_token(service, args, server.local_addr(), &*state.store)?;
-    }
     let program = service.names.program;
     if state.tokens.read(&*state.store)? == 0 {
         let log = &log.logger;
         warn!(log, "the store has no token: create one with `{program} token create NAME`");
     }
     let signals = Signals::register().context("cannot handle signals")?;
-    print_address(program, url, &log.logger);
-    info!(log.logger, "listening"; "address" => %server.local_addr(), "version" => service.release(),
+    let address = server.local_addr();
+    let mut lines = format!("{program} listening on {}\n", url(args, address));
+    if printed.get().is_some() {
+        lines.insert_str(0, &first_request(service, args, address));
+    }
+    print_address(lines, &log.logger);
+    info!(log.logger, "listening"; "address" => %address, "version" => service.release(),
         "store" => %args.store.url.absolute(), "is_new" => is_new, "layout" => LAYOUT);
     let Limits { max_body, max_creates, body_timeout, store_timeout } = &args.limits;
     info!(log.logger, "limits";
@@ -169,18 +182,25 @@ fn bind_error(doing: &str, flag: &str, address: SocketAddr) -> impl Fn(io::Error
 }
 
 /// Opens the store. Retries every second while a database cannot be reached, and logs one warning.
-fn open_store(service: &'static Service, args: &Args, log: &Logger) -> Result<Opened, StoreError> {
+fn open_store(
+    service: &'static Service,
+    args: &Args,
+    mode: Mode<'_>,
+    log: &Logger,
+) -> Result<Opened, store::Error> {
     let StoreArgs { url, ca } = &args.store;
-    let mode = if args.no_create { Mode::Serve } else { Mode::ServeOrCreate };
     let mut has_warned = false;
     loop {
         match store::open(&service.names, url, ca.as_deref(), mode) {
-            Err(StoreError::Unreachable { cause, .. }) if !has_warned => {
-                warn!(log, "waiting for the database: the server listens once it can be reached";
-                    "cause" => %cause);
+            Err(cause)
+                if cause.kind == Kind::Unavailable && matches!(url, StoreUrl::Postgres(_)) =>
+            {
+                if !has_warned {
+                    warn!(log, "waiting for the database: the server listens once it can be \
+                        reached"; "cause" => %cause);
+                }
                 has_warned = true;
             }
-            Err(StoreError::Unreachable { .. }) => {}
             result => return result,
         }
         thread::sleep(RETRY_PAUSE);
@@ -221,41 +241,44 @@ fn require_threads(count: usize) -> io::Result<()> {
     })
 }
 
-/// Prints the first token of a new store, as part of a command that uses it, and then stores it.
-/// In this order, a token that could not be printed is never accepted.
-fn issue_first_token(
+/// Issues the first token of a new store, unless the flags ask for none, and prints it. The caller
+/// then stores it together with the store, so a token that could not be printed is never accepted.
+///
+/// If the store has to be created again, the token that was printed stays the first token.
+fn first_token(
     service: &Service,
     args: &Args,
-    mut address: SocketAddr,
-    store: &dyn Engine,
-) -> Result<()> {
+    printed: &OnceCell<StoredToken>,
+) -> Result<Option<StoredToken>, store::Error> {
+    if args.first_token == FirstToken::None {
+        return Ok(None);
+    }
+    if printed.get().is_none() {
+        let Issued { token, stored } = token::issue(service.token_prefix, TokenName::first(), None);
+        print(&format!("TOKEN={}\n", token.reveal())).map_err(|cause| {
+            let message = "the first token could not be printed, so no store was created";
+            store::Error::new(Kind::Other, format!("{message}: {cause:#}"))
+        })?;
+        let _ = printed.set(stored);
+    }
+    Ok(printed.get().cloned())
+}
+
+/// Returns a command that uses the first token.
+fn first_request(service: &Service, args: &Args, mut address: SocketAddr) -> String {
     // An address to which a client on this machine can connect.
     match address.ip() {
         IpAddr::V4(Ipv4Addr::UNSPECIFIED) => address.set_ip(Ipv4Addr::LOCALHOST.into()),
         IpAddr::V6(Ipv6Addr::UNSPECIFIED) => address.set_ip(Ipv6Addr::LOCALHOST.into()),
         _ => {}
     }
-    let program = service.names.program;
     let Example { path, body, .. } = service.example;
-    let first = token::issue(service.token_prefix, TokenName::first(), None);
-    print(&format!(
-        "curl {}{path} -H 'Authorization: Bearer {}' -H 'Content-Type: application/json' -d '{}'\n",
+    format!(
+        "curl {}{path} -H \"Authorization: Bearer $TOKEN\" -H 'Content-Type: application/json' \
+         -d '{}'\n",
         url(args, address),
-        first.token.reveal(),
         body(),
-    ))
-    .with_context(|| {
-        format!(
-            "the first token could not be printed, so it was not stored (create a token with \
-             `{program} token create NAME`)"
-        )
-    })?;
-    store.add_token(&first.stored).with_context(|| {
-        format!(
-            "the first token was printed, but could not be stored (`{program} token list` shows \
-             whether it is accepted)"
-        )
-    })
+    )
 }
 
 fn url(args: &Args, address: SocketAddr) -> String {
@@ -264,14 +287,14 @@ fn url(args: &Args, address: SocketAddr) -> String {
 }
 
 /// Prints where the server listens, on another thread, because stdout may be a full pipe that
-/// nobody reads. A failure is only a warning, because the service works without this line.
-fn print_address(program: &'static str, url: String, log: &Logger) {
+/// nobody reads. A failure is only a warning, because the service works without these lines.
+fn print_address(lines: String, log: &Logger) {
     let not_printed = |log: &Logger, cause: Error| {
         warn!(log, "the address could not be printed"; "cause" => format!("{cause:#}"));
     };
     let logger = log.clone();
     let printing = move || {
-        if let Err(cause) = print(&format!("{program} listening on {url}\n")) {
+        if let Err(cause) = print(&lines) {
             not_printed(&logger, cause);
         }
     };
@@ -327,7 +350,7 @@ async fn serve(
         _ = signals.terminate.recv() => Ok(()),
         _ = signals.interrupt.recv() => Ok(()),
         never = tokens.warn_of_faults(log) => match never {},
-        end = &mut writer_end => end.unwrap_or_else(|_| Err(WriterDied.into())).map(drop),
+        end = &mut writer_end => end.unwrap_or_else(|_| Err(writer_died())).map(drop),
         never = reload_at_hangup(&server, args.tls.as_ref(), &mut signals.hangup, log) => {
             match never {}
         }
@@ -344,27 +367,27 @@ async fn serve(
     tokens.end();
     if let Err(cause) = ended {
         info!(log, "stopped");
-        return Err(cause);
+        return Err(cause.into());
     }
     commits.end();
     let Ok(end) = timeout(CLOSE_TIMEOUT, writer_end).await else {
         warn!(log, "the store could not be closed in time: the next start recovers it");
         return Ok(());
     };
-    match end.unwrap_or_else(|_| Err(WriterDied.into())) {
-        Ok(Closed::WalLeft { bytes }) => {
+    match end.unwrap_or_else(|_| Err(writer_died())) {
+        Ok(Some(bytes)) => {
             warn!(log, "stopped; the WAL stays, because another program reads the store: the next \
                 start checkpoints it, which takes longer (to find the program, run `fuser -v` on \
                 the -wal file)"; "wal_bytes" => bytes);
             Ok(())
         }
-        Ok(_) => {
+        Ok(None) => {
             info!(log, "stopped");
             Ok(())
         }
         Err(cause) => {
-            error!(log, "stopped with an error"; "cause" => format!("{cause:#}"));
-            Err(cause)
+            error!(log, "stopped with an error"; "cause" => %cause);
+            Err(cause.into())
         }
     }
 }

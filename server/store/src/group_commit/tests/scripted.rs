@@ -6,11 +6,11 @@ use std::time::Instant;
 
 use parking_lot::Mutex;
 
-use crate::engine::{Checked, Closed, Engine, Outcome, Row, Sizes};
-use crate::error::{StoreError, WriteError};
+use crate::engine::{Engine, Outcome, Row, Sizes};
+use crate::error::Error;
 use crate::token::{StoredToken, TokenName};
 
-pub type Committed = Result<Vec<Outcome>, WriteError>;
+pub type Committed = Result<Vec<Outcome>, Error>;
 
 /// An engine that reports the ids it is about to commit, and returns the result that the test
 /// sends.
@@ -20,9 +20,9 @@ pub struct Scripted {
     /// The deadline of each commit so far.
     pub deadlines: Mutex<Vec<Instant>>,
     /// The results of the next upkeeps. When the queue is empty, upkeeps succeed.
-    pub upkeeps: Mutex<VecDeque<Result<(), WriteError>>>,
+    pub upkeeps: Mutex<VecDeque<Result<(), Error>>>,
     /// The error that `close` returns, once.
-    pub close: Mutex<Option<StoreError>>,
+    pub close: Mutex<Option<Error>>,
     /// The test sends nothing: an inspection waits until the test has ended.
     pub inspections: Mutex<mpsc::Receiver<()>>,
 }
@@ -34,40 +34,44 @@ impl Engine for Scripted {
         self.results.lock().recv().expect("a result")
     }
 
-    fn upkeep(&self) -> Result<(), WriteError> {
+    fn upkeep(&self) -> Result<(), Error> {
         self.upkeeps.lock().pop_front().unwrap_or(Ok(()))
     }
 
-    fn close(&self) -> Result<Closed, StoreError> {
-        self.close.lock().take().map_or(Ok(Closed::Clean), Err)
+    fn close(&self) -> Result<Option<u64>, Error> {
+        self.close.lock().take().map_or(Ok(None), Err)
     }
 
-    fn page(&self, _: Option<i64>, _: usize) -> Result<Vec<Row>, StoreError> {
+    fn page(&self, _: Option<i64>, _: usize) -> Result<Vec<Row>, Error> {
         unimplemented!("group commit does not read")
     }
 
-    fn count(&self) -> Result<u64, StoreError> {
+    fn count(&self) -> Result<u64, Error> {
         unimplemented!("group commit does not read")
     }
 
-    fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
+    fn tokens(&self) -> Result<Vec<StoredToken>, Error> {
         unimplemented!("group commit does not use tokens")
     }
 
-    fn add_token(&self, _: &StoredToken) -> Result<(), StoreError> {
+    fn add_token(&self, _: &StoredToken) -> Result<(), Error> {
         unimplemented!("group commit does not use tokens")
     }
 
-    fn revoke_token(&self, _: &TokenName) -> Result<(), StoreError> {
+    fn revoke_token(&self, _: &TokenName) -> Result<(), Error> {
         unimplemented!("group commit does not use tokens")
     }
 
-    fn check(&self) -> Result<Checked, StoreError> {
+    fn check(&self) -> Result<Vec<String>, Error> {
         unimplemented!("group commit does not read")
     }
 
-    fn inspect(&self) -> Result<Sizes, WriteError> {
+    fn sizes(&self) -> Sizes {
+        Sizes::default()
+    }
+
+    fn inspect(&self) -> Result<(), Error> {
         let _ = self.inspections.lock().recv();
-        Ok(Sizes::default())
+        Ok(())
     }
 }

@@ -7,13 +7,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use rusqlite::Connection;
-use rusqlite::ffi::{Error, SQLITE_IOERR_SHMSIZE};
+use rusqlite::ffi::{self, SQLITE_IOERR_SHMSIZE};
 use tempfile::TempDir;
 
-use super::{Sqlite, failed, open_to_change, open_to_serve};
+use super::{Sqlite, open_to_change, open_to_serve};
+use crate::Names;
 use crate::engine::{Engine, Outcome, PAGE_ROWS, Row};
-use crate::error::{Reason, StoreError, WriteError};
-use crate::names::Names;
+use crate::error::{At, Error, Kind};
 use crate::sqlite::files::{wal_index_of, wal_of};
 
 static NAMES: Names = Names { program: "book-shelf", table: "books", application_id: *b"BKS" };
@@ -26,8 +26,8 @@ fn path_in(folder: &TempDir) -> std::path::PathBuf {
     folder.path().join("books.db")
 }
 
-fn start(folder: &TempDir) -> Result<Sqlite, StoreError> {
-    open_to_serve(&NAMES, &path_in(folder), true).map(|(store, _)| store)
+fn start(folder: &TempDir) -> Result<Sqlite, Error> {
+    open_to_serve(&NAMES, &path_in(folder), Some(&|| Ok(None))).map(|(store, _)| store)
 }
 
 fn row(id: i64) -> Row {
@@ -90,7 +90,7 @@ fn first_row_of_each_id_survives_a_stop() {
     let store = open_to_change(&NAMES, &path_in(&folder)).expect("the store");
     assert_eq!(ids(&store), ids_in_order);
     assert_eq!(store.page(Some(6), 1).expect("a page"), [row(7)]);
-    assert_eq!(store.check().expect("the store can be read").faults, [""; 0]);
+    assert_eq!(store.check().expect("the store can be read"), [""; 0]);
 }
 
 /// Another program wrote the row: SQLite accepts any bytes as text.
@@ -122,7 +122,7 @@ fn checkpoint_of_a_damaged_file_fails_in_each_upkeep() {
     file.set_len(4096).expect("the file is truncated");
     for _ in 0..2 {
         let fault = store.upkeep().expect_err("the file is shorter than it was");
-        assert!(matches!(fault, WriteError::Fault(_)), "{fault}");
+        assert!(!fault.may_pass() && !fault.is_final(), "{fault}");
     }
 }
 
@@ -162,15 +162,16 @@ fn check_names_tables_that_differ_from_the_layout() {
     connection.execute_batch(change).expect("the tables change");
     let expected = "the tables do not match layout version 1: tokens is missing, \
                     books was changed, zones is unexpected";
-    assert_eq!(store.check().expect("the store can be read").faults, [expected]);
+    assert_eq!(store.check().expect("the store can be read"), [expected]);
 }
 
 /// SQLite reports this failure as a "disk I/O error".
 #[test]
 fn no_space_for_the_wal_index_is_reported_as_a_full_disk() {
-    let error = rusqlite::Error::SqliteFailure(Error::new(SQLITE_IOERR_SHMSIZE), None);
-    let failed = failed(Path::new("x.db"), "open the store")(error);
-    assert_eq!(failed.reason(), Reason::Full);
+    let code = ffi::Error::new(SQLITE_IOERR_SHMSIZE);
+    let failed: Result<(), _> = Err(rusqlite::Error::SqliteFailure(code, None));
+    let failed = failed.at("sqlite:x.db", "open the store").expect_err("it failed");
+    assert_eq!(failed.kind, Kind::Full);
     let expected = "sqlite:x.db: cannot open the store: the disk is full";
     assert!(failed.to_string().starts_with(expected), "{failed}");
 }

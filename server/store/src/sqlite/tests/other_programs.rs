@@ -8,7 +8,7 @@ use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc::{F_UNLCK, F_WRLCK, SEEK_SET, flock};
 
 use super::{crashed, folder, ids, path_in, put, row, start, stopped};
-use crate::error::StoreError;
+use crate::error::Error;
 use crate::sqlite::Sqlite;
 use crate::sqlite::files::wal_index_of;
 use crate::sqlite::wal::WAIT;
@@ -30,7 +30,7 @@ fn set_checkpoint_lock(index: &File, kind: i32) {
     fcntl(index, FcntlArg::F_OFD_SETLK(&lock)).expect("the lock is free");
 }
 
-fn refused(started: Result<Sqlite, StoreError>) -> String {
+fn refused(started: Result<Sqlite, Error>) -> String {
     started.err().expect("the start is refused").to_string()
 }
 
