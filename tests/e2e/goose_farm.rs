@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use goose_farm_client::Client;
 use goose_farm_client::types::NewGoose;
-use groundwork_testing::Service;
+use groundwork_testing::Suite;
 use plant_store_tests::{Connection, Launched, Response, bearer, build, request, root, token};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -71,27 +71,27 @@ impl Farm {
 
 #[test]
 fn answers_of_both_services_match_their_documents() {
-    for service in services() {
-        service.assert_answers_match_the_document();
+    for suite in suites() {
+        suite.assert_answers_match_the_document();
     }
 }
 
 #[test]
 fn credentials_come_first_in_both_services() {
-    for service in services() {
-        service.assert_credentials_come_first();
+    for suite in suites() {
+        suite.assert_credentials_come_first();
     }
 }
 
 #[test]
 fn sigkill_of_both_services_loses_nothing() {
-    for service in services() {
-        service.assert_sigkill_loses_nothing();
+    for suite in suites() {
+        suite.assert_sigkill_loses_nothing();
     }
 }
 
-fn services() -> [Service<&'static Path>; 2] {
-    [plant_store_tests::binary(), binary()].map(Service::new)
+fn suites() -> [Suite; 2] {
+    [plant_store_tests::binary(), binary()].map(Suite::new)
 }
 
 /// Only the pages of the libraries may name the folder of the second service.

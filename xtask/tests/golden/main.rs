@@ -9,7 +9,7 @@ mod errors;
 
 use std::fs;
 
-use groundwork_testing::{Part, Service, generate};
+use groundwork_testing::{Part, Suite, generate};
 use openapiv3::OpenAPI;
 use xtask::checkout::{DOCUMENT, build, root};
 
@@ -34,9 +34,9 @@ fn goose_farm_is_up_to_date() {
 /// Compares the document and the generated client of a program of the workspace. Returns the
 /// document.
 fn files_of(program: &str, document: &str, client: &str) -> String {
-    let service = Service::new(build("--bin", program).expect("the program builds"));
-    service.assert_up_to_date(root().join(document), root().join(client).join("src/generated.rs"));
-    service.document()
+    let suite = Suite::new(build("--bin", program).expect("the program builds"));
+    suite.assert_up_to_date(root().join(document), root().join(client).join("src/generated.rs"));
+    suite.document()
 }
 
 fn assert_contents(path: &str, text: &str) {

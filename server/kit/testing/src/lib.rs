@@ -1,31 +1,33 @@
 //! The tests that every service on `groundwork` runs, and the generator of its client.
 //!
-//! A package with the service has them as a test, for example `tests/service.rs`:
+//! The package of the service has them as a test, for example `tests/suite.rs`:
 //!
 //! ```no_run
-//! use groundwork_testing::Service;
+//! use groundwork_testing::Suite;
 //!
-//! # macro_rules! env { ($name:literal) => { "book-shelf" } }
-//! const BOOK_SHELF: Service = Service::new(env!("CARGO_BIN_EXE_book-shelf"));
+//! fn suite() -> Suite {
+//!     # macro_rules! env { ($name:literal) => { "book-shelf" } }
+//!     Suite::new(env!("CARGO_BIN_EXE_book-shelf"))
+//! }
 //!
 //! #[test]
-//! fn checked_in_files_are_up_to_date() {
-//!     BOOK_SHELF.assert_up_to_date("openapi.json", "client/src/generated.rs");
+//! fn document_and_client_are_up_to_date() {
+//!     suite().assert_up_to_date("openapi.json", "client/src/generated.rs");
 //! }
 //!
 //! #[test]
 //! fn answers_match_the_document() {
-//!     BOOK_SHELF.assert_answers_match_the_document();
+//!     suite().assert_answers_match_the_document();
 //! }
 //!
 //! #[test]
 //! fn credentials_come_first() {
-//!     BOOK_SHELF.assert_credentials_come_first();
+//!     suite().assert_credentials_come_first();
 //! }
 //!
 //! #[test]
 //! fn sigkill_loses_nothing_that_was_answered() {
-//!     BOOK_SHELF.assert_sigkill_loses_nothing();
+//!     suite().assert_sigkill_loses_nothing();
 //! }
 //! ```
 //!
@@ -37,7 +39,7 @@ mod client;
 mod server;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::mpsc;
 use std::thread;
@@ -56,13 +58,15 @@ const CLIENTS: usize = 8;
 /// How many creates are answered before the server is killed.
 const CREATES: usize = 400;
 
-/// A service, by the path of its program.
-pub struct Service<P>(P);
+/// The tests of a service.
+pub struct Suite {
+    program: PathBuf,
+}
 
-impl<P: AsRef<Path>> Service<P> {
-    /// Names the service.
-    pub const fn new(program: P) -> Self {
-        Self(program)
+impl Suite {
+    /// Creates the tests of the service with this program.
+    pub fn new(program: impl Into<PathBuf>) -> Self {
+        Self { program: program.into() }
     }
 
     /// Returns the document as text.
@@ -194,7 +198,7 @@ impl<P: AsRef<Path>> Service<P> {
 
     /// Runs a command on the store of a folder.
     fn run(&self, folder: &Path, command: &str) -> Output {
-        let mut run = Command::new(self.0.as_ref());
+        let mut run = Command::new(&self.program);
         let store = (command != "openapi").then_some(STORE);
         let output =
             run.arg(command).args(store.into_iter().flatten()).current_dir(folder).output();
@@ -209,7 +213,7 @@ impl<P: AsRef<Path>> Service<P> {
     }
 
     fn serve(&self, folder: &TempDir, before: Option<&Api>) -> Server {
-        Server::start(self.0.as_ref(), folder.path(), before)
+        Server::start(&self.program, folder.path(), before)
     }
 }
 
