@@ -6,10 +6,9 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::Class;
+use crate::json::steps;
 use crate::kind::{Direction, Kind};
-use crate::model::Schema;
 use crate::text::{difference, printable, shortened};
-use crate::tree::steps;
 
 /// One change.
 #[derive(Clone, Debug, Serialize)]
@@ -122,32 +121,15 @@ pub struct Pointers {
     pub new: String,
 }
 
-/// Returns one change for all texts, at the place of the first one.
-pub fn combine_words(words: &BTreeSet<(Pointers, Option<Shown>, Option<Shown>)>) -> Option<Change> {
-    let (place, _, _) = words.first()?;
-    // Many operations may share one text.
-    let different: BTreeSet<_> = words.iter().map(|(_, old, new)| (old, new)).collect();
-    let new = Shown::text(&match different.len() {
-        1 => "1 text".to_owned(),
-        count => format!("{count} texts"),
-    });
-    Some(Change::new(Kind::Text, place.clone(), None, Some(new), Reach::default()))
-}
-
 /// A value of a document, in full for programs and in brief for people.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Shown {
     /// The value as text or as JSON.
     pub(crate) full: String,
-    brief: String,
+    pub(crate) brief: String,
 }
 
 impl Shown {
-    /// Shows a schema.
-    pub(crate) fn schema(schema: &Schema) -> Self {
-        Self { full: schema.json().to_string(), brief: brief(schema) }
-    }
-
     /// Shows a value of JSON: a string as it is.
     pub(crate) fn json(json: &str) -> Self {
         match serde_json::from_str(json) {
@@ -170,30 +152,5 @@ impl Shown {
 impl Serialize for Shown {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.full)
-    }
-}
-
-/// The name or the type of a schema, or the schema as JSON.
-fn brief(schema: &Schema) -> String {
-    if let Some(pointer) = &schema.to {
-        return pointer.short().to_owned();
-    }
-    if let Some(cases) = &schema.cases {
-        let cases: Vec<String> = cases.list.iter().map(|case| brief(&case.schema)).collect();
-        return format!("one of {}", cases.join(", "));
-    }
-    let list = |values: &BTreeSet<String>| {
-        values.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
-    };
-    match (schema.kind.as_deref(), &schema.items, &schema.values, &schema.format) {
-        (None, ..) => schema.json().to_string(),
-        (Some("object"), ..) if !schema.members.is_empty() => {
-            let names: Vec<&str> = schema.members.keys().map(|name| &**name).collect();
-            format!("object {{{}}}", names.join(", "))
-        }
-        (Some("array"), Some(items), ..) => format!("array of {}", brief(items)),
-        (Some(kind), _, Some(values), _) => format!("{kind} {}", list(values)),
-        (Some(kind), _, None, Some(format)) => format!("{kind} ({format})"),
-        (Some(kind), _, None, None) => kind.to_owned(),
     }
 }

@@ -1,18 +1,17 @@
 //! A document that can be compared: OpenAPI 3.0 in JSON or YAML.
 
-use std::collections::HashSet;
 use std::fmt;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
-use serde_json::Number;
+use serde_json::{Map, Number, Value};
 use serde_saphyr::Spanned;
 use serde_saphyr::options::{DuplicateKeyPolicy, Options};
 
+use crate::json::{steps, unified};
 use crate::model::Model;
 use crate::read;
-use crate::tree::{Json, Tree, Value, steps};
 
 /// A document and its origin.
 #[derive(Serialize)]
@@ -25,7 +24,7 @@ pub struct Document {
     #[serde(skip)]
     pub text: String,
     #[serde(skip)]
-    pub(crate) tree: Tree,
+    pub(crate) json: Value,
     #[serde(skip)]
     pub(crate) model: Model,
 }
@@ -41,31 +40,29 @@ impl Document {
         if text.starts_with(BYTE_ORDER_MARK) {
             text.drain(..BYTE_ORDER_MARK.len_utf8());
         }
-        let mut tree = Tree::default();
-        let root = if text.trim_start().starts_with('{') {
+        let json = if text.trim_start().starts_with('{') {
             let mut json = serde_json::Deserializer::from_str(&text);
-            let read = Reader(&mut tree).deserialize(&mut json);
-            read.and_then(|root| json.end().map(|()| root)).context("it is not JSON")?
+            let read = Reader.deserialize(&mut json);
+            read.and_then(|read| json.end().map(|()| read)).context("it is not JSON")?
         } else {
             let read =
                 serde_saphyr::with_deserializer_from_str_with_options(&text, yaml(), |yaml| {
-                    Reader(&mut tree).deserialize(yaml)
+                    Reader.deserialize(yaml)
                 });
             read.map_err(|error| anyhow!("it is not YAML: {error}"))?
         };
-        tree.close(root);
-        check(tree.root())?;
+        check(&json)?;
         // Some documents contain a number here.
-        let version = tree.root().get("info").and_then(|info| info.get("version"));
-        let version = version.map_or_else(|| "null".to_owned(), Json::written);
-        let model = read::model(&tree)?;
-        Ok(Self { name: name.to_owned(), version, text, tree, model })
+        let version = &json["info"]["version"];
+        let version = version.as_str().map_or_else(|| version.to_string(), str::to_owned);
+        let model = read::model(&json)?;
+        Ok(Self { name: name.to_owned(), version, text, json, model })
     }
 
     /// Whether two documents have the same values, whatever their format.
     #[must_use]
     pub fn equals(&self, other: &Self) -> bool {
-        self.tree.root().to_string() == other.tree.root().to_string()
+        unified(&self.json) == unified(&other.json)
     }
 
     /// The line on which the value of a JSON pointer begins, counted from 1.
@@ -99,9 +96,9 @@ fn yaml() -> Options {
 }
 
 /// Reads a value without duplicate keys: a parser would keep one of two members and hide the other.
-struct Reader<'t>(&'t mut Tree);
+struct Reader;
 
-impl<'de> DeserializeSeed<'de> for Reader<'_> {
+impl<'de> DeserializeSeed<'de> for Reader {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -109,7 +106,7 @@ impl<'de> DeserializeSeed<'de> for Reader<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Reader<'_> {
+impl<'de> Visitor<'de> for Reader {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -133,7 +130,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::Text(value.into()))
+        Ok(Value::String(value.into()))
     }
 
     fn visit_unit<E>(self) -> Result<Value, E> {
@@ -142,26 +139,24 @@ impl<'de> Visitor<'de> for Reader<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
         let mut items = Vec::new();
-        while let Some(item) = seq.next_element_seed(Reader(&mut *self.0))? {
+        while let Some(item) = seq.next_element_seed(Reader)? {
             items.push(item);
         }
-        Ok(self.0.list(items))
+        Ok(Value::Array(items))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        let mut members = Vec::new();
-        let mut known = HashSet::new();
+        let mut members = Map::new();
         while let Some(name) = map.next_key::<Option<String>>()? {
             let Some(name) = name else {
                 return Err(A::Error::custom("a key is null: write a name, or quote it"));
             };
-            let number = self.0.name(&name);
-            if !known.insert(number) {
+            if members.contains_key(&name) {
                 return Err(A::Error::custom(format!("the key `{name}` is duplicated")));
             }
-            members.push((number, map.next_value_seed(Reader(&mut *self.0))?));
+            members.insert(name, map.next_value_seed(Reader)?);
         }
-        Ok(self.0.object(members))
+        Ok(Value::Object(members))
     }
 }
 
@@ -214,7 +209,7 @@ impl<'de> Visitor<'de> for Line<'_> {
 
 const EXPECTED: &str = "OpenAPI 3.0.x is expected";
 
-fn check(document: Json<'_>) -> Result<()> {
+fn check(document: &Value) -> Result<()> {
     if let Some(swagger) = document.get("swagger") {
         return Err(anyhow!(
             "Swagger {swagger} is not supported: {EXPECTED}; convert it, as with `swagger2openapi`"
@@ -222,14 +217,11 @@ fn check(document: Json<'_>) -> Result<()> {
     }
     let member = document.get("openapi");
     let member = member.with_context(|| format!("`openapi` is missing: {EXPECTED}"))?;
-    let openapi = member.text();
-    let openapi =
-        openapi.with_context(|| format!("`openapi` {} is not a string", member.written()))?;
+    let openapi = member.as_str().with_context(|| format!("`openapi` {member} is not a string"))?;
     ensure!(
         openapi.starts_with("3.0."),
         "OpenAPI {openapi} is not supported: {EXPECTED}; compare the documents with oasdiff"
     );
-    let paths = document.get("paths").is_some_and(Json::is_object);
-    ensure!(paths, "`paths` is not an object: {EXPECTED}");
+    ensure!(document["paths"].is_object(), "`paths` is not an object: {EXPECTED}");
     Ok(())
 }

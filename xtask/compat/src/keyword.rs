@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::tree::{Json, Value};
+use serde_json::Value;
+
+use crate::kind::Kind;
 
 /// What the value of a keyword must be. Any other value makes it an unknown keyword.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,6 +24,7 @@ pub enum Shape {
 pub enum Absent {
     Never,
     Empty,
+    Form,
     Zero,
     False,
     True,
@@ -42,12 +45,14 @@ pub enum Rule {
     Opaque,
     /// It is text for people.
     Words,
+    /// The value is compared as a whole: how it is judged if it comes, changes, or goes.
+    Whole(Kind, Kind, Kind),
 }
 
 /// A keyword.
 pub struct Keyword {
     pub name: &'static str,
-    /// The types that the keyword limits; empty if it applies to all.
+    /// The types that the keyword limits, or the object that has it; empty if it applies to all.
     pub types: &'static [&'static str],
     shape: Shape,
     absent: Absent,
@@ -59,15 +64,20 @@ const NUMBER: &[&str] = &["number", "integer"];
 const ARRAY: &[&str] = &["array"];
 const OBJECT: &[&str] = &["object"];
 const ANY: &[&str] = &[];
+const SCHEMA: &[&str] = &["schema"];
+const FIELD: &[&str] = &["field"];
+const MEDIA: &[&str] = &["media"];
+const RESPONSE: &[&str] = &["response"];
+const OPERATION: &[&str] = &["operation"];
 
 macro_rules! table {
-    ($($name:literal $types:ident $shape:ident $absent:ident $rule:ident)*) => {
+    ($($name:literal $types:ident $shape:ident $absent:ident $rule:ident $(($($kind:ident),*))?)*) => {
         &[$(Keyword {
             name: $name,
             types: $types,
             shape: Shape::$shape,
             absent: Absent::$absent,
-            rule: Rule::$rule,
+            rule: Rule::$rule$(($(Kind::$kind),*))?,
         },)*]
     };
 }
@@ -106,21 +116,21 @@ const KEYWORDS: &[Keyword] = table! {
     "writeOnly"             ANY    Bool   False Field
     "x-error-codes"         ANY    List   Empty Field
     "x-extensible-enum"     ANY    List   Empty Field
-    "xml"                   ANY    Object Empty Field
+    "xml"                   SCHEMA Object Empty Whole(Xml, Xml, Xml)
 
     // Keywords of other objects. In a schema, `required` is a list.
-    "allowEmptyValue"       ANY    Bool   False Field
-    "allowReserved"         ANY    Bool   False Field
-    "callbacks"             ANY    Object Empty Field
+    "allowEmptyValue"       FIELD  Bool   False Whole(EncodingAdded, Encoding, Encoding)
+    "allowReserved"         FIELD  Bool   False Whole(EncodingAdded, Encoding, Encoding)
+    "callbacks"             OPERATION Object Empty Whole(Callback, Callback, Callback)
     "content"               ANY    Object Empty Field
-    "deprecated"            ANY    Bool   False Field
-    "encoding"              ANY    Object Empty Field
+    "deprecated"            ANY    Bool   False Whole(Deprecation, Deprecation, Deprecation)
+    "encoding"              MEDIA  Object Empty Whole(Encoding, Encoding, Encoding)
     "explode"               ANY    Bool   Never Field
     "headers"               ANY    Object Empty Field
     "in"                    ANY    Text   Never Field
-    "links"                 ANY    Object Empty Field
+    "links"                 RESPONSE Object Empty Whole(Link, Link, Link)
     "name"                  ANY    Text   Never Field
-    "operationId"           ANY    Text   Never Field
+    "operationId"           OPERATION Text Never Whole(OperationId, OperationId, OperationId)
     "parameters"            ANY    List   Empty Field
     "requestBody"           ANY    Object Never Field
     "required"              ANY    Any    False Field
@@ -128,10 +138,12 @@ const KEYWORDS: &[Keyword] = table! {
     "schema"                ANY    Any    Never Field
     "security"              ANY    List   Never Field
     "servers"               ANY    List   Empty Field
-    "style"                 ANY    Text   Never Field
-    "tags"                  ANY    List   Empty Field
-    "x-dropshot-pagination" ANY    Any    Never Field
-    "x-dropshot-websocket"  ANY    Any    Never Field
+    "style"                 ANY    Text   Form  Field
+    "tags"                  OPERATION List Empty Whole(Tag, Tag, Tag)
+    "x-dropshot-pagination" OPERATION Any Never Whole(Pagination, Extension, Pagination)
+    "x-dropshot-websocket"  OPERATION Any Never Whole(Websocket, Websocket, Websocket)
+
+    "x-idempotent"          OPERATION Bool False Whole(PromiseAdded, PromiseRemoved, PromiseRemoved)
 
     // Text for people.
     "description"           ANY    Any    Never Words
@@ -153,34 +165,39 @@ pub fn keyword(name: &str) -> Option<&'static Keyword> {
 impl Keyword {
     /// Whether this value means the same as no value. OpenAPI 3.0.3 says so in the section of each
     /// object. Some writers put `null` where there is no value.
-    pub fn is_absent(&self, value: Json<'_>) -> bool {
-        match (value.value(), self.absent) {
+    pub fn is_absent(&self, value: &Value) -> bool {
+        match (value, self.absent) {
             (Value::Null, _) => true,
             (Value::Bool(value), Absent::False) => !value,
             (Value::Bool(value), Absent::True) => *value,
-            (Value::Number(number), Absent::Zero) => number.as_u64() == Some(0),
-            (Value::Text(text), Absent::Empty) => text.is_empty(),
-            (Value::List(_, length), _) if self.name == "required" => *length == 0,
-            (Value::List(_, length) | Value::Object(_, length), Absent::Empty) => *length == 0,
+            (Value::Number(number), Absent::Zero) => number.as_f64() == Some(0.0),
+            (Value::String(text), Absent::Empty) => text.is_empty(),
+            (Value::String(text), Absent::Form) => text == "form",
+            (Value::Array(items), _) if self.name == "required" => items.is_empty(),
+            (Value::Array(items), Absent::Empty) => items.is_empty(),
+            (Value::Object(members), Absent::Empty) => members.is_empty(),
             _ => false,
         }
     }
 
     /// Whether the keyword may have this value.
-    pub fn fits(&self, value: Json<'_>) -> bool {
-        match value.value() {
-            _ if self.shape == Shape::Any => true,
-            Value::Null => false,
-            Value::Bool(_) => self.shape == Shape::Bool,
-            Value::Number(_) => self.shape == Shape::Number,
-            Value::Text(_) => self.shape == Shape::Text,
-            Value::List(..) => self.shape == Shape::List,
-            Value::Object(..) => self.shape == Shape::Object,
+    pub fn fits(&self, value: &Value) -> bool {
+        match self.shape {
+            Shape::Any => true,
+            Shape::Bool => value.is_boolean(),
+            Shape::Number => value.is_number(),
+            Shape::Text => value.is_string(),
+            Shape::List => value.is_array(),
+            Shape::Object => value.is_object(),
         }
     }
 
-    /// Whether the keyword limits values of a type.
-    pub fn limits(&self, kind: Option<&str>) -> bool {
+    pub fn is_limit(&self) -> bool {
+        matches!(self.rule, Rule::Most | Rule::Least | Rule::Multiple | Rule::Opaque)
+    }
+
+    /// Whether the keyword applies to values of a type, or to an object of OpenAPI.
+    pub fn applies_to(&self, kind: Option<&str>) -> bool {
         self.types.is_empty() || kind.is_none_or(|kind| self.types.contains(&kind))
     }
 }

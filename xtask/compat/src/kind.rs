@@ -61,6 +61,8 @@ rules! {
     OperationId Source Source "generated functions are named after it"
     PathParameterRenamed Source Source
         "generated arguments are named after it, but the URLs stay the same"
+    PromiseAdded Additive Additive "no client relies on the promise yet"
+    PromiseRemoved Wire Wire "a client relies on the promise, such as one that repeats requests"
     Deprecation Additive Additive "deprecated things still work (Semantic Versioning, section 7)"
     Tag Additive Additive "tags group operations for readers"
     Pagination Source Source "progenitor generates a stream of pages for such an operation"
@@ -153,8 +155,6 @@ rules! {
         "a request may contain more members; a client that knows the object as closed rejects them"
     PartAdded Additive Wire "a request may use one more case; a client may not know the case"
     PartRemoved Wire Source "a request of this case may be refused; code may name the case"
-    Composition Source Source
-        "`oneOf` and `anyOf` allow the same values here, but the generated types differ"
     CompositionTightened Wire Source
         "`oneOf` rejects a value that fits two parts; the generated type changes"
     CompositionLoosened Source Wire

@@ -3,7 +3,7 @@
 //! ```text
 //! args        the arguments of the program
 //!   → document    an OpenAPI 3.0 document in JSON or YAML
-//!     → tree        its values, as they are written
+//!     → json        its values, as they are written
 //!     → read        removes every difference that means nothing
 //!       → keyword     the table of keywords
 //!       → model       what is left, as types
@@ -29,6 +29,7 @@ mod change;
 mod class;
 mod compare;
 mod document;
+mod json;
 mod keyword;
 mod kind;
 mod model;
@@ -37,7 +38,6 @@ mod place;
 mod read;
 mod report;
 mod text;
-mod tree;
 mod version;
 
 pub use args::{Args, Format};

@@ -11,8 +11,8 @@ use clap::Parser;
 use openapi_compat::output::{Level, for_github};
 use openapi_compat::{Args, Document, Format, compare, printable};
 
-/// The size limit of a document, in bytes. The largest known documents have about 12 MB.
-const LARGEST: u64 = 32 << 20;
+/// The size limit of a document, in bytes. The largest document of a well-known service has 12 MB.
+const LARGEST: u64 = 16 << 20;
 
 fn main() -> ExitCode {
     let args = Args::parse();

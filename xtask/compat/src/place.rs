@@ -1,7 +1,7 @@
 //! Where a change is, in words for people.
 
 use crate::Document;
-use crate::tree::{Json, steps};
+use crate::json::{Json, steps};
 
 /// The place of a pointer in words, such as `NewBook.id`, `200[].title` or `query limit`. They do
 /// not name the operation.
@@ -19,9 +19,9 @@ pub fn words(pointer: &str, document: &Document) -> String {
             ["requestBody", ..] => (1, "request".to_owned()),
             ["responses", status, ..] => (2, status.to_owned()),
             ["parameters", number, ..] => {
-                let parameter = document.tree.find(&written[..at + 3].join("/"));
+                let parameter = Json::find(&document.json, &written[..at + 3].join("/"));
                 let parameter = parameter.map(|json| document.target(json));
-                let text = |name| parameter.and_then(|parameter| parameter.text_of(name));
+                let text = |name| parameter.as_ref()?.text_of(name);
                 let place = text("in").unwrap_or("parameters");
                 (2, format!("{place} {}", text("name").unwrap_or(number)))
             }
@@ -46,6 +46,7 @@ pub fn words(pointer: &str, document: &Document) -> String {
 impl Document {
     /// The value to which a reference leads, or the value itself.
     fn target<'t>(&'t self, json: Json<'t>) -> Json<'t> {
-        json.reference().and_then(|reference| self.tree.find(reference)).unwrap_or(json)
+        let target = json.reference().and_then(|reference| Json::find(&self.json, reference));
+        target.unwrap_or(json)
     }
 }

@@ -14,7 +14,7 @@ use crate::read::joined;
 
 impl Comparison<'_> {
     /// Compares the demands of two schemas.
-    pub(super) fn demands(&mut self, at: Spot, old: &[Rc<Schema>], new: &[Rc<Schema>]) {
+    pub(super) fn demands(&mut self, at: &Spot, old: &[Rc<Schema>], new: &[Rc<Schema>]) {
         let [old, new] = [old, new].map(|parts| {
             let case = |schema: &Rc<Schema>| Case { schema: schema.clone(), values: None };
             parts.iter().map(case).collect::<Vec<_>>()
@@ -25,8 +25,8 @@ impl Comparison<'_> {
     /// Compares two lists of parts. `tag` is the spot of the discriminator that chooses a part.
     fn parts(
         &mut self,
-        at: Spot,
-        tag: Option<Spot>,
+        at: &Spot,
+        tag: Option<&Spot>,
         (old, new): (&[Case], &[Case]),
         (removed, added): (Kind, Kind),
     ) {
@@ -35,51 +35,49 @@ impl Comparison<'_> {
             let at = at.at(old.map(place), new.map(place));
             match (old, new) {
                 (Some(old), Some(new)) => {
-                    self.schema(at, &old.schema, &new.schema);
+                    self.schema(&at, &old.schema, &new.schema);
                     if let (Some(tag), Some(was), Some(is)) = (tag, &old.values, &new.values) {
-                        let at = self.below(tag, "mapping");
-                        self.values(at, Some(was), Some(is));
+                        let at = tag.below("mapping");
+                        self.values(&at, Some(was), Some(is));
                     }
                 }
                 (Some(old), None) => {
-                    self.report(at, removed, Some(Shown::schema(&old.schema)), None);
+                    self.report_schemas(&at, removed, Some(&old.schema), None);
                 }
                 (_, new) => {
-                    self.report(at, added, None, new.map(|new| Shown::schema(&new.schema)));
+                    self.report_schemas(&at, added, None, new.map(|new| &*new.schema));
                 }
             }
         }
     }
 
     /// Compares the cases of two schemas, and the discriminators that choose from them.
-    pub(super) fn both_cases(&mut self, at: Spot, old: &Schema, new: &Schema) {
-        let place = |tag: &Option<Box<Tag>>| tag.as_ref().map(|tag| tag.origin.place);
-        let tag_at = self.below(at, "discriminator").at(place(&old.tag), place(&new.tag));
+    pub(super) fn both_cases(&mut self, at: &Spot, old: &Schema, new: &Schema) {
+        let place = |tag: &Option<Box<Tag>>| tag.as_ref().map(|tag| tag.place.0.clone());
+        let tag_at = at.below("discriminator").at(place(&old.tag), place(&new.tag));
         let kinds = (Kind::PartRemoved, Kind::PartAdded);
         if let (Some(was), Some(is)) = (&old.cases, &new.cases) {
             let Cases { keyword, list } = &**was;
-            let at = self.below(at, is.keyword);
+            let at = at.below(is.keyword);
             if *keyword != is.keyword {
-                let overlaps = overlap(self.new, &is.list) || overlap(self.old, list);
-                let kind = match (overlaps, is.keyword) {
-                    (false, _) => Kind::Composition,
-                    (true, "oneOf") => Kind::CompositionTightened,
+                let kind = match is.keyword {
+                    "oneOf" => Kind::CompositionTightened,
                     _ => Kind::CompositionLoosened,
                 };
-                self.report_text(at, kind, Some(keyword), Some(is.keyword));
+                self.report_text(&at, kind, Some(keyword), Some(is.keyword));
             }
-            self.parts(at, Some(tag_at), (list, &is.list), kinds);
+            self.parts(&at, Some(&tag_at), (list, &is.list), kinds);
         }
         let (was, is) = match (&old.tag, &new.tag) {
             (None, None) => return,
             (Some(was), Some(is)) => {
-                let Tag { member, children, origin: _, is_own: _ } = &**was;
+                let Tag { member, children, place: _, is_own: _ } = &**was;
                 if let (Some(children), Some(new_children)) = (children, &is.children) {
-                    self.parts(tag_at, Some(tag_at), (children, new_children), kinds);
+                    self.parts(&tag_at, Some(&tag_at), (children, new_children), kinds);
                 }
                 if *member != is.member {
-                    let at = self.below(tag_at, "propertyName");
-                    self.report_text(at, Kind::Discriminator, Some(member), Some(&is.member));
+                    let at = tag_at.below("propertyName");
+                    self.report_text(&at, Kind::Discriminator, Some(member), Some(&is.member));
                 }
                 return;
             }
@@ -95,13 +93,13 @@ impl Comparison<'_> {
             let member = tag.as_ref().map(|tag| crate::text::escaped(&tag.member))?;
             Some(Shown::json(&format!("{{\"propertyName\":{member}}}")))
         };
-        self.report(tag_at, kind, shown(was), shown(is));
+        self.report(&tag_at, kind, shown(was), shown(is));
     }
 
     /// Compares a schema with a list of cases. `written` has both schemas as they are written.
     pub(super) fn case_or_list(
         &mut self,
-        written_at: Spot,
+        written_at: &Spot,
         written: [&Rc<Schema>; 2],
         old: &Rc<Schema>,
         new: &Rc<Schema>,
@@ -109,15 +107,15 @@ impl Comparison<'_> {
         let grew = old.cases.is_none();
         let (plain, listed) = if grew { (old, new) } else { (new, old) };
         let Some(cases) = &listed.cases else { return };
-        let at = self.below(written_at, cases.keyword);
+        let at = written_at.below(cases.keyword);
         if limits_more(listed) {
             let document = if grew { self.new } else { self.old };
             let Some(only) = document.only_case(listed) else {
-                return self.report_both(at, Kind::Limit, old, new);
+                return self.report_both(&at, Kind::Limit, old, new);
             };
-            let at = Spot { depth: written_at.depth + 1, ..written_at };
+            let at = Spot { depth: written_at.depth + 1, ..written_at.clone() };
             let (old, new) = if grew { (old, &only) } else { (&only, new) };
-            return self.allowed(at, written, old, new);
+            return self.allowed(&at, written, old, new);
         }
         let plain_case = |schema: &Rc<Schema>| vec![Case { schema: schema.clone(), values: None }];
         let (old_list, new_list) = match grew {
@@ -133,13 +131,13 @@ impl Comparison<'_> {
                 true => Kind::TypeNarrowed,
                 false => Kind::TypeWidened,
             };
-            return self.report_both(at, kind, old, new);
+            return self.report_both(&at, kind, old, new);
         }
         let mut is_case = old_list.iter().chain(&new_list).any(|case| is_any(&case.schema));
         for (one, other) in pairs((self.old, &old_list), (self.new, &new_list)) {
             if let (Some(one), Some(other)) = (one, other) {
                 is_case = true;
-                self.case(at, &one.schema, &other.schema);
+                self.case(&at, &one.schema, &other.schema);
             }
         }
         let kind = match (is_case, grew) {
@@ -147,23 +145,23 @@ impl Comparison<'_> {
             (true, true) => Kind::TypeWidened,
             (true, false) => Kind::TypeNarrowed,
         };
-        self.report_both(at, kind, old, new);
+        self.report_both(&at, kind, old, new);
     }
 
-    fn report_both(&mut self, at: Spot, kind: Kind, old: &Schema, new: &Schema) {
-        self.report(at, kind, Some(Shown::schema(old)), Some(Shown::schema(new)));
+    fn report_both(&mut self, at: &Spot, kind: Kind, old: &Schema, new: &Schema) {
+        self.report_schemas(at, kind, Some(old), Some(new));
     }
 
     /// Compares a schema with the case that it became. The generated type gets another name anyway.
-    fn case(&mut self, at: Spot, old: &Rc<Schema>, new: &Rc<Schema>) {
+    fn case(&mut self, at: &Spot, old: &Rc<Schema>, new: &Rc<Schema>) {
         let at = at.at(Some(old.place()), Some(new.place()));
         let at = Spot { depth: at.depth + 1, ..at };
         if let (Some(old_name), Some(new_name)) = (old.pointer(), new.pointer()) {
-            self.lead(at, old_name, new_name);
+            self.lead(&at, old_name, new_name);
         } else if let (Some(whole_old), Some(whole_new)) =
             (self.old.resolved(old), self.new.resolved(new))
         {
-            self.allowed(at, [old, new], &whole_old, &whole_new);
+            self.allowed(&at, [old, new], &whole_old, &whole_new);
         }
     }
 }
@@ -178,44 +176,6 @@ impl Document {
         all.notes = schema.notes.clone();
         Some(Rc::new(all))
     }
-}
-
-/// Whether a value may fit two of these cases.
-fn overlap(document: &Document, cases: &[Case]) -> bool {
-    let whole: Vec<Rc<Schema>> =
-        cases.iter().map(|case| document.resolved(&case.schema).unwrap_or_default()).collect();
-    let mut pairs = whole
-        .iter()
-        .enumerate()
-        .flat_map(|(at, one)| whole[at + 1..].iter().map(move |other| (one, other)));
-    // Two of very many cases overlap anyway.
-    whole.len() > 1_000 || pairs.any(|(one, other)| !are_disjoint(document, one, other))
-}
-
-/// Whether no value fits both schemas, because of their types, their enumerations, or a member that
-/// both require.
-fn are_disjoint(document: &Document, one: &Schema, other: &Schema) -> bool {
-    let kind = |schema: &Schema| match schema.kind.as_deref() {
-        Some("integer") => Some("number".to_owned()),
-        kind => kind.map(str::to_owned),
-    };
-    if let (Some(one), Some(other)) = (kind(one), kind(other))
-        && one != other
-    {
-        return true;
-    }
-    if let (Some(one), Some(other)) = (&one.values, &other.values) {
-        return one.is_disjoint(other);
-    }
-    let member = |schema: &Schema, name: &str| {
-        let member = document.resolved(schema.members.get(name)?)?;
-        member.values.is_some().then_some(member)
-    };
-    let mut required = one.required.intersection(&other.required);
-    required.any(|name| match (member(one, name), member(other, name)) {
-        (Some(one), Some(other)) => are_disjoint(document, &one, &other),
-        _ => false,
-    })
 }
 
 /// Whether each case of a schema allows only the values that its discriminator has for the case.

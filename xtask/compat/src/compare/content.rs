@@ -17,7 +17,7 @@ type Pair<'a> = (&'a String, &'a String);
 impl Comparison<'_> {
     /// Compares the media types of a body. A media type that was removed is compared with the media
     /// type or the range that includes it now: of several ranges, with the most specific one.
-    pub(super) fn content(&mut self, at: Spot, old: &Content, new: &Content) {
+    pub(super) fn content(&mut self, at: &Spot, old: &Content, new: &Content) {
         let mut gone: Vec<&String> = old.keys().filter(|name| !new.contains_key(*name)).collect();
         let mut came: Vec<&String> = new.keys().filter(|name| !old.contains_key(*name)).collect();
         let both = old.keys().filter(|name| new.contains_key(*name));
@@ -60,13 +60,11 @@ impl Comparison<'_> {
         }
     }
 
-    fn media(&mut self, at: Spot, old: &Media, new: &Media) {
-        let Media { schema, encoding, notes } = old;
-        let at = at.at(Some(notes.origin.place), Some(new.notes.origin.place));
-        let [schema_at, encoding_at] = ["schema", "encoding"].map(|name| self.below(at, name));
-        self.schema(schema_at, schema, &new.schema);
-        self.whole(encoding_at, Kind::Encoding, encoding.as_ref(), new.encoding.as_ref());
-        self.notes(at, notes, &new.notes);
+    fn media(&mut self, at: &Spot, old: &Media, new: &Media) {
+        let Media { schema, notes } = old;
+        let at = at.at(Some(notes.place.0.clone()), Some(new.notes.place.0.clone()));
+        self.schema(&at.below("schema"), schema, &new.schema);
+        self.notes(&at, notes, &new.notes);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::Document;
-use crate::model::{Case, hash};
+use crate::model::{Case, Schema, hash};
 
 /// A part of each list, or of one of them.
 pub type Pair<'a> = (Option<&'a Case>, Option<&'a Case>);
@@ -94,11 +94,11 @@ impl<'a> Part<'a> {
     fn of(document: &Document, case: &'a Case) -> Self {
         let Case { schema, values } = case;
         let whole = document.resolved(schema).unwrap_or_default();
-        let written = schema.json().to_string();
+        let written = format!("{:?}", Schema { tag: None, ..(**schema).clone() });
         let nameless = hash(&(document.model.prints.of_schema(schema), values)).to_string();
         let mut keys = BTreeSet::from([(By::Text, written), (By::Nameless, nameless)]);
         keys.extend(values.iter().flatten().map(|value| (By::Value, value.clone())));
-        keys.extend(schema.made.name.iter().map(|title| (By::Title, title.to_string())));
+        keys.extend(schema.made.0.name.iter().map(|title| (By::Title, title.to_string())));
         keys.extend(schema.type_name().map(|name| (By::Name, name.as_str().to_owned())));
         let mut has_tag = false;
         for (name, member) in &whole.members {

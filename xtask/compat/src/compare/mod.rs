@@ -33,10 +33,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use crate::Document;
-use crate::change::{Change, Pointers, Reach, Shown, combine_words};
+use crate::change::{Change, Pointers, Reach, Shown};
+use crate::json::{Json, Place, nearest};
 use crate::kind::{Direction, Kind};
-use crate::model::{Notes, Schema, SchemaNotes};
-use crate::read::LONGEST_CHAIN;
+use crate::model::{Schema, SchemaNotes};
+use crate::read::{LONGEST_CHAIN, written};
+use crate::text::escaped;
 use graph::Graph;
 use spot::Spot;
 
@@ -63,33 +65,32 @@ pub fn changes(old: &Document, new: &Document) -> Vec<Change> {
     comparison.unused();
     comparison.pairs();
     comparison.rest();
+    comparison.texts();
     comparison.finish()
 }
 
 impl Comparison<'_> {
-    fn report(&mut self, at: Spot, kind: Kind, old: Option<Shown>, new: Option<Shown>) {
-        self.found.push(Found { at, kind, old, new });
+    fn report(&mut self, at: &Spot, kind: Kind, old: Option<Shown>, new: Option<Shown>) {
+        self.found.push(Found { at: at.clone(), kind, old, new });
     }
 
-    fn report_text(&mut self, at: Spot, kind: Kind, old: Option<&str>, new: Option<&str>) {
+    fn report_schemas(
+        &mut self,
+        at: &Spot,
+        kind: Kind,
+        old: Option<&Schema>,
+        new: Option<&Schema>,
+    ) {
+        let (old, new) = (old.map(|one| self.old.shown(one)), new.map(|one| self.new.shown(one)));
+        self.report(at, kind, old, new);
+    }
+
+    fn report_text(&mut self, at: &Spot, kind: Kind, old: Option<&str>, new: Option<&str>) {
         self.report(at, kind, old.map(Shown::text), new.map(Shown::text));
     }
 
-    /// The spot of a member.
-    fn below(&self, at: Spot, name: &str) -> Spot {
-        let old = self.old.tree.below(at.old, name);
-        let new = self.new.tree.below(at.new, name);
-        Spot { old, new, depth: at.depth + 1, is_sent: false, ..at }
-    }
-
-    /// The spot of the whole documents.
-    fn top(&mut self) -> Spot {
-        let [old, new] = [self.old, self.new].map(|document| document.tree.root().place());
-        Spot::new(old, new, self.graph.node())
-    }
-
     /// Reports something that only one of the documents contains.
-    fn in_one(&mut self, at: Spot, is_required: bool, old: Option<Shown>, new: Option<Shown>) {
+    fn in_one(&mut self, at: &Spot, is_required: bool, old: Option<Shown>, new: Option<Shown>) {
         let kind = match (&old, is_required) {
             (Some(_), true) => Kind::Removed,
             (Some(_), false) => Kind::OptionalRemoved,
@@ -100,7 +101,7 @@ impl Comparison<'_> {
         self.report(at, kind, old.map(shown), new.map(shown));
     }
 
-    fn required(&mut self, at: Spot, was_required: bool, is_required: bool) {
+    fn required(&mut self, at: &Spot, was_required: bool, is_required: bool) {
         if was_required != is_required {
             let kind = if is_required { Kind::Required } else { Kind::Optional };
             let [old, new] = [was_required, is_required]
@@ -118,9 +119,9 @@ impl Comparison<'_> {
             // Other names are compared where the types are used.
             let is_same_type = old_name.is_type() && old_name == new_name;
             if is_same_type {
-                self.composition(at, &old, &new);
+                self.composition(&at, &old, &new);
             }
-            self.schema_of(at, &old, &new, is_same_type);
+            self.schema_of(&at, &old, &new, is_same_type);
         }
     }
 
@@ -130,52 +131,73 @@ impl Comparison<'_> {
         let (old, new) = (&self.old.model, &self.new.model);
         let names = old.schemas.keys().chain(new.schemas.keys());
         for name in names.filter(|name| name.is_type()).collect::<BTreeSet<_>>() {
-            let place = self.old.tree.place(name.as_str());
-            let at = Spot::new(place, self.new.tree.place(name.as_str()), self.graph.node());
+            let place: Place = name.as_str().into();
+            let at = Spot::new(place.clone(), place, self.graph.node());
             match (old.schemas.get(name), new.schemas.get(name)) {
                 (Some(_), Some(_)) => {
                     self.graph.lead(at.node, Direction::BOTH, name, name);
                 }
                 (Some(old_type), None) if !old.referenced.contains(name) => {
-                    self.report(at, Kind::UnusedTypeRemoved, Some(Shown::schema(old_type)), None);
+                    self.report(&at, Kind::UnusedTypeRemoved, Some(self.old.shown(old_type)), None);
                 }
                 (None, Some(new_type)) if !new.referenced.contains(name) => {
-                    self.report(at, Kind::UnusedTypeAdded, None, Some(Shown::schema(new_type)));
+                    self.report(&at, Kind::UnusedTypeAdded, None, Some(self.new.shown(new_type)));
                 }
                 _ => {}
             }
         }
     }
 
-    /// Compares what belongs to no operation and no schema: texts, extensions, unknown keywords.
+    /// Compares what belongs to no operation and no schema.
     fn rest(&mut self) {
-        let top = self.top();
-        let none = Notes::default();
-        let (old, new) = (&self.old.model.rest, &self.new.model.rest);
-        let names: BTreeSet<_> = old.iter().chain(new).map(|(name, _)| *name).collect();
-        for name in names {
-            let find = |all: &'_ [(&'static str, Notes)]| {
-                all.iter().find(|(one, _)| *one == name).map(|(_, notes)| notes.clone())
-            };
-            let at = if name.is_empty() { top } else { self.below(top, name) };
-            let [old, new] = [find(old), find(new)].map(|notes| notes.unwrap_or(none.clone()));
-            self.notes(at, &old, &new);
+        let node = self.graph.node();
+        for (old, new) in self.old.model.rest.iter().zip(&self.new.model.rest) {
+            self.notes(&Spot::new(old.place.0.clone(), new.place.0.clone(), node), old, new);
         }
     }
 
+    /// Reports one change for all texts that differ at a place of both documents. A text that only
+    /// moved is the same.
+    fn texts(&mut self) {
+        let [old, new] = [self.old, self.new].map(|document| &document.model.texts);
+        let mut counts: HashMap<&str, i64> = HashMap::new();
+        for (all, one) in [(new, 1), (old, -1)] {
+            for text in all.values() {
+                *counts.entry(text).or_default() += one;
+            }
+        }
+        let mut first = None;
+        let mut different = BTreeSet::new();
+        for place in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
+            let (was, is) = (old.get(place), new.get(place));
+            let is_new =
+                was.is_some_and(|was| counts[&**was] < 0) || is.is_some_and(|is| counts[&**is] > 0);
+            let parent = place.rsplit_once('/').map_or("#", |(parent, _)| parent);
+            let is_there = |document: &Document| Json::find(&document.json, parent).is_some();
+            if was != is && is_new && is_there(self.old) && is_there(self.new) {
+                first.get_or_insert(place);
+                // Many operations may share one text.
+                different.insert((was, is));
+            }
+        }
+        let Some(first) = first else { return };
+        let node = self.graph.node();
+        let at = Spot::new(first.as_str().into(), first.as_str().into(), node);
+        let count = different.len();
+        let shown = format!("{count} text{}", if count == 1 { "" } else { "s" });
+        self.report_text(&at, Kind::Text, None, Some(&shown));
+    }
+
     /// Adds to each change the operations that reach it. Equal changes of one place become one
-    /// change, and so do all texts.
+    /// change.
     fn finish(self) -> Vec<Change> {
         let mut reached: HashMap<_, Reach> = HashMap::new();
         let mut all: BTreeMap<_, (Pointers, Reach)> = BTreeMap::new();
-        let mut words = BTreeSet::new();
         for Found { at, kind, old, new } in self.found {
-            let places =
-                Pointers { old: self.old.tree.pointer(at.old), new: self.new.tree.pointer(at.new) };
-            if kind == Kind::Text {
-                words.insert((places, old, new));
-                continue;
-            }
+            let places = Pointers {
+                old: nearest(&self.old.json, &at.old),
+                new: nearest(&self.new.json, &at.new),
+            };
             let reach = reached.entry(at.node).or_insert_with(|| self.graph.reach(at.node));
             let direction = reach.direction.and(at.through);
             let is_used = !reach.operations.is_empty();
@@ -192,11 +214,20 @@ impl Comparison<'_> {
         let changes = all.into_iter().map(|((_, kind, old, new), (places, reach))| {
             Change::new(kind, places, old, new, reach)
         });
-        changes.chain(combine_words(&words)).collect()
+        changes.collect()
     }
 }
 
 impl Document {
+    /// Shows a schema as it is written, and in brief its name or its type.
+    fn shown(&self, schema: &Schema) -> Shown {
+        let full = match &schema.to {
+            Some(pointer) => format!("{{\"$ref\":{}}}", escaped(pointer.as_str())),
+            None => written(&self.json, &schema.place()),
+        };
+        Shown { brief: brief(schema).unwrap_or_else(|| full.clone()), full }
+    }
+
     /// Follows a chain of references to a schema, and adds what each of them says beside it. None
     /// if the chain is a circle or has more than 100 links.
     fn resolved(&self, schema: &Rc<Schema>) -> Option<Rc<Schema>> {
@@ -205,8 +236,7 @@ impl Document {
             let Some(pointer) = schema.pointer() else { return Some(schema) };
             let inner = self.model.schemas.get(pointer)?;
             let notes = schema.notes.clone();
-            let is_plain = notes == SchemaNotes::default() && notes.rest.origin.words.is_empty();
-            schema = if is_plain || inner.no_schema().is_some() {
+            schema = if notes == SchemaNotes::default() || inner.is_no_schema() {
                 inner.clone()
             } else {
                 let mut whole = (**inner).clone();
@@ -216,4 +246,28 @@ impl Document {
         }
         None
     }
+}
+
+/// The name or the type of a schema.
+fn brief(schema: &Schema) -> Option<String> {
+    if let Some(pointer) = &schema.to {
+        return Some(pointer.short().to_owned());
+    }
+    let short = |schema: &Schema| brief(schema).unwrap_or_else(|| "…".to_owned());
+    let list = |values: &BTreeSet<String>| values.iter().cloned().collect::<Vec<_>>().join(", ");
+    if let Some(cases) = &schema.cases {
+        let cases: Vec<_> = cases.list.iter().map(|case| short(&case.schema)).collect();
+        return Some(format!("one of {}", cases.join(", ")));
+    }
+    let kind = schema.kind.as_deref()?;
+    Some(match (kind, &schema.items, &schema.values, &schema.format) {
+        ("object", ..) if !schema.members.is_empty() => {
+            let names: Vec<&str> = schema.members.keys().map(|name| &**name).collect();
+            format!("object {{{}}}", names.join(", "))
+        }
+        ("array", Some(items), ..) => format!("array of {}", short(items)),
+        (_, _, Some(values), _) => format!("{kind} {}", list(values)),
+        (_, _, None, Some(format)) => format!("{kind} ({format})"),
+        (_, _, None, None) => kind.to_owned(),
+    })
 }

@@ -8,7 +8,7 @@ use super::spot::Spot;
 use crate::Document;
 use crate::change::Shown;
 use crate::kind::{Direction, Kind};
-use crate::model::{Carried, Field, Model, Operation, Schema, Security, Servers, Text};
+use crate::model::{Carried, Field, Model, Operation, Schema, Security, Servers};
 
 impl Comparison<'_> {
     pub(super) fn operations(&mut self) {
@@ -34,16 +34,10 @@ impl Comparison<'_> {
     /// Reports an operation that only one document contains.
     fn one(&mut self, operation: &Operation, kind: Kind) {
         let node = self.graph.root(&operation.name, Direction::REQUEST);
-        let is_new = kind == Kind::OperationAdded;
-        let (owner, other) = if is_new { (self.new, self.old) } else { (self.old, self.new) };
-        let place = operation.notes.origin.place;
-        let nearest = other.tree.place(&owner.tree.pointer(place));
+        let place = operation.notes.place.0.clone();
         let name = Some(&operation.name[..]);
-        if is_new {
-            self.report_text(Spot::new(nearest, place, node), kind, None, name);
-        } else {
-            self.report_text(Spot::new(place, nearest, node), kind, name, None);
-        }
+        let (old, new) = if kind == Kind::OperationAdded { (None, name) } else { (name, None) };
+        self.report_text(&Spot::new(place.clone(), place, node), kind, old, new);
     }
 
     /// Compares an operation that both documents contain. One that moved has the same URLs under
@@ -51,75 +45,53 @@ impl Comparison<'_> {
     fn both(&mut self, old: &Operation, new: &Operation, has_moved: bool) {
         let [at, response] = [Direction::REQUEST, Direction::RESPONSE].map(|direction| {
             let node = self.graph.root(&old.name, direction);
-            Spot::new(old.notes.origin.place, new.notes.origin.place, node)
+            Spot::new(old.notes.place.0.clone(), new.notes.place.0.clone(), node)
         });
         let Operation {
             name: _,
             addresses,
-            id,
-            tags,
             security,
             servers,
             parameters,
             body,
             responses,
-            callbacks,
-            pagination,
-            websocket,
             notes,
             path,
             answers,
         } = old;
-        let below = |name| self.below(at, name);
-        let [id_at, tags_at, callbacks_at, body_at, parameters_at] =
-            ["operationId", "tags", "callbacks", "requestBody", "parameters"].map(below);
-        let [pagination_at, websocket_at] =
-            ["x-dropshot-pagination", "x-dropshot-websocket"].map(below);
-        self.text_of(id_at, Kind::OperationId, id.as_ref(), new.id.as_ref());
-        if *tags != new.tags {
-            let [was, is] =
-                [tags, &new.tags].map(|tags| (!tags.is_empty()).then(|| tags.join(", ")));
-            self.report_text(tags_at, Kind::Tag, was.as_deref(), is.as_deref());
-        }
         self.security(
-            at.at(Some(security.place), Some(new.security.place)),
+            &at.at(Some(security.place.clone()), Some(new.security.place.clone())),
             security,
             &new.security,
         );
-        self.fields(parameters_at, parameters, &new.parameters);
-        self.field(body_at, body.as_ref(), new.body.as_ref());
-        let is_websocket = websocket.is_some() && new.websocket.is_some();
-        let responses_at = self.below(response, "responses");
-        self.notes(responses_at, answers, &new.answers);
-        self.responses(responses_at, is_websocket, responses, &new.responses);
-        self.whole(callbacks_at, Kind::Callback, callbacks.as_ref(), new.callbacks.as_ref());
+        self.fields(&at.below("parameters"), parameters, &new.parameters);
+        self.field(&at.below("requestBody"), body.as_ref(), new.body.as_ref());
+        let responses_at = response.below("responses");
+        self.notes(&responses_at, answers, &new.answers);
+        let is_websocket = |one: &Operation| one.notes.whole.contains_key("x-dropshot-websocket");
+        let is_websocket = is_websocket(old) && is_websocket(new);
+        self.responses(&responses_at, is_websocket, responses, &new.responses);
         // The service sends the requests of a callback, and the client the responses.
-        for name in callbacks.iter().flat_map(|callbacks| &callbacks.references) {
-            self.lead(response, name, name);
+        for name in notes.whole.get("callbacks").iter().flat_map(|whole| &whole.references) {
+            self.lead(&response, name, name);
         }
-        let is_paged = pagination.is_some() == new.pagination.is_some();
-        let kind = if is_paged { Kind::Extension } else { Kind::Pagination };
-        self.json(pagination_at, kind, pagination.as_ref(), new.pagination.as_ref());
-        self.json(websocket_at, Kind::Websocket, websocket.as_ref(), new.websocket.as_ref());
-        self.notes(at, notes, &new.notes);
-        self.notes(at.at(Some(path.origin.place), Some(new.path.origin.place)), path, &new.path);
-        let servers_at = at.at(Some(servers.place), Some(new.servers.place));
+        self.notes(&at, notes, &new.notes);
+        self.notes(
+            &at.at(Some(path.place.0.clone()), Some(new.path.place.0.clone())),
+            path,
+            &new.path,
+        );
+        let servers_at = at.at(Some(servers.place.clone()), Some(new.servers.place.clone()));
         if !addresses.is_subset(&new.addresses) {
             let [was, is] = [servers, &new.servers].map(urls);
-            self.report_text(servers_at, Kind::Address, Some(&was), Some(&is));
+            self.report_text(&servers_at, Kind::Address, Some(&was), Some(&is));
         } else if !has_moved {
-            self.servers(servers_at, servers, &new.servers);
+            self.servers(&servers_at, servers, &new.servers);
         }
     }
 
-    fn text_of(&mut self, at: Spot, kind: Kind, old: Option<&Text>, new: Option<&Text>) {
-        if old != new {
-            self.report_text(at, kind, old.map(|text| &**text), new.map(|text| &**text));
-        }
-    }
-
-    fn servers(&mut self, at: Spot, old: &Servers, new: &Servers) {
-        let Servers { all, words, urls: _, place: _ } = old;
+    fn servers(&mut self, at: &Spot, old: &Servers, new: &Servers) {
+        let Servers { all, urls: _, place: _ } = old;
         if *all != new.all {
             let [was, is] = [old, new].map(urls);
             let [was, is] = match was == is {
@@ -128,14 +100,11 @@ impl Comparison<'_> {
                     .map(|all| all.iter().map(String::as_str).collect::<Vec<_>>().join("; ")),
             };
             self.report_text(at, Kind::Server, Some(&was), Some(&is));
-        } else if *words != new.words {
-            let [was, is] = [words, &new.words].map(u64::to_string);
-            self.report_text(at, Kind::Text, Some(&was), Some(&is));
         }
     }
 
     /// Compares the sets of schemes of which any one lets a request in.
-    fn security(&mut self, at: Spot, old: &Security, new: &Security) {
+    fn security(&mut self, at: &Spot, old: &Security, new: &Security) {
         let (before, after) = (&old.sets, &new.sets);
         if before == after {
             return;
@@ -162,66 +131,64 @@ impl Comparison<'_> {
     /// Compares the parameters of an operation, or the headers of a response.
     pub(super) fn fields(
         &mut self,
-        at: Spot,
+        at: &Spot,
         old: &BTreeMap<String, Field>,
         new: &BTreeMap<String, Field>,
     ) {
         for key in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
-            let at = self.below(at, key);
-            self.field(at, old.get(key), new.get(key));
+            let at = at.below(key);
+            self.field(&at, old.get(key), new.get(key));
         }
     }
 
     /// Compares a parameter, a header or a body.
-    fn field(&mut self, at: Spot, old: Option<&Field>, new: Option<&Field>) {
-        let place = |field: &Field| field.notes.origin.place;
+    fn field(&mut self, at: &Spot, old: Option<&Field>, new: Option<&Field>) {
+        let place = |field: &Field| field.notes.place.0.clone();
         let at = at.at(old.map(place), new.map(place));
         let (Some(old), Some(new)) = (old, new) else {
             if old.or(new).is_none() {
                 return;
             }
             let is_required = old.or(new).is_some_and(|field| field.is_required);
-            return self.in_one(at, is_required, old.map(shown), new.map(shown));
+            let old = old.map(|field| shown(self.old, field));
+            let new = new.map(|field| shown(self.new, field));
+            return self.in_one(&at, is_required, old, new);
         };
-        let Field { name, within, is_required, carried, whole, notes } = old;
-        if &**within == "path" {
-            let at = self.below(at, "name");
-            self.text_of(at, Kind::PathParameterRenamed, Some(name), Some(&new.name));
+        let Field { name, within, is_required, carried, notes } = old;
+        if &**within == "path" && *name != new.name {
+            let at = at.below("name");
+            self.report_text(&at, Kind::PathParameterRenamed, Some(name), Some(&new.name));
         }
         let must_be_sent = *is_required || new.is_required;
         match (carried, &new.carried) {
             (Carried::Content(old), Carried::Content(new)) => {
-                let at = self.below(at, "content");
-                self.content(at, old, new);
+                let at = at.below("content");
+                self.content(&at, old, new);
             }
             (Carried::Text { schema: old, .. }, Carried::Text { schema: new, .. }) => {
-                let at = self.below(at, "schema").sent(must_be_sent);
+                let at = at.below("schema").sent(must_be_sent);
                 if becomes_text(old, new) {
                     // A query or a path is text, and a number is a text, too.
-                    let [old, new] = [old, new].map(|schema| Some(Shown::schema(schema)));
-                    self.report(at, Kind::TypeWidened, old, new);
+                    self.report_schemas(&at, Kind::TypeWidened, Some(old), Some(new));
                 } else {
-                    self.schema(at, old, new);
+                    self.schema(&at, old, new);
                 }
             }
-            _ => return self.report(at, Kind::Encoding, Some(shown(old)), Some(shown(new))),
+            _ => {
+                let (old, new) = (shown(self.old, old), shown(self.new, new));
+                return self.report(&at, Kind::Encoding, Some(old), Some(new));
+            }
         }
-        let required_at = self.below(at, "required");
-        self.required(required_at, *is_required, new.is_required);
+        let required_at = at.below("required");
+        self.required(&required_at, *is_required, new.is_required);
         if let (Some(was), Some(is)) = (form(self.old, old), form(self.new, new))
             && was != is
         {
-            let at = self.below(at, if was[0] == is[0] { "explode" } else { "style" });
+            let at = at.below(if was[0] == is[0] { "explode" } else { "style" });
             let [was, is] = [was, is].map(|form| form.join(" "));
-            self.report_text(at, Kind::Encoding, Some(&was), Some(&is));
+            self.report_text(&at, Kind::Encoding, Some(&was), Some(&is));
         }
-        for name in whole.keys().chain(new.whole.keys()).collect::<BTreeSet<_>>() {
-            let at = self.below(at, name);
-            let is_new = !whole.contains_key(name);
-            let kind = if is_new { Kind::EncodingAdded } else { Kind::Encoding };
-            self.whole(at, kind, whole.get(name), new.whole.get(name));
-        }
-        self.notes(at, notes, &new.notes);
+        self.notes(&at, notes, &new.notes);
     }
 }
 
@@ -235,9 +202,9 @@ fn only<'a>(
 }
 
 /// What a parameter, a header or a body consists of.
-fn shown(field: &Field) -> Shown {
+fn shown(document: &Document, field: &Field) -> Shown {
     match &field.carried {
-        Carried::Text { schema, .. } => Shown::schema(schema),
+        Carried::Text { schema, .. } => document.shown(schema),
         Carried::Content(content) => {
             let names: Vec<&str> = content.keys().map(String::as_str).collect();
             Shown::text(&names.join(", "))

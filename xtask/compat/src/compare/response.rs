@@ -16,7 +16,7 @@ impl Comparison<'_> {
     /// handshake, whether the document says so or not.
     pub(super) fn responses(
         &mut self,
-        at: Spot,
+        at: &Spot,
         is_websocket: bool,
         old: &BTreeMap<Text, Response>,
         new: &BTreeMap<Text, Response>,
@@ -36,15 +36,15 @@ impl Comparison<'_> {
         let moved = self.moved(at, &old, &new);
         for status in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
             if !moved.contains(status) {
-                let at = self.below(at, status);
-                self.status(at, status, &old, &new);
+                let at = at.below(status);
+                self.status(&at, status, &old, &new);
             }
         }
     }
 
     /// Reports the only success that was removed and the only one that was added as one change, and
     /// returns their statuses.
-    fn moved<'s>(&mut self, at: Spot, old: &All<'s>, new: &All<'s>) -> Vec<&'s str> {
+    fn moved<'s>(&mut self, at: &Spot, old: &All<'s>, new: &All<'s>) -> Vec<&'s str> {
         let only = |one: &All<'s>, other: &All<'s>| {
             let only = one.keys().filter(|status| !other.contains_key(*status));
             only.filter(|status| is_success(status, one)).copied().collect::<Vec<&str>>()
@@ -60,7 +60,7 @@ impl Comparison<'_> {
         vec![gone, came]
     }
 
-    fn status(&mut self, at: Spot, status: &str, old: &All<'_>, new: &All<'_>) {
+    fn status(&mut self, at: &Spot, status: &str, old: &All<'_>, new: &All<'_>) {
         // A status that has no entry belongs to the entry of its range, or to the default one.
         let before = old.get(status).copied().or_else(|| cover(status, old));
         let after = new.get(status).copied().or_else(|| cover(status, new));
@@ -99,21 +99,19 @@ impl Comparison<'_> {
         }
     }
 
-    fn response(&mut self, at: Spot, old: &Response, new: &Response) {
-        let Response { content, headers, links, notes } = old;
-        let at = at.at(Some(notes.origin.place), Some(new.notes.origin.place));
-        let [content_at, headers_at, links_at] =
-            ["content", "headers", "links"].map(|name| self.below(at, name));
+    fn response(&mut self, at: &Spot, old: &Response, new: &Response) {
+        let Response { content, headers, notes } = old;
+        let at = at.at(Some(notes.place.0.clone()), Some(new.notes.place.0.clone()));
+        let content_at = at.below("content");
         let shown = |response| Some(Shown::text(&media_types(response)));
         match (content, &new.content) {
-            (Some(old), Some(new)) => self.content(content_at, old, new),
-            (None, Some(_)) => self.report(content_at, Kind::AnswerAdded, None, shown(new)),
-            (Some(_), None) => self.report(content_at, Kind::Removed, shown(old), None),
+            (Some(old), Some(new)) => self.content(&content_at, old, new),
+            (None, Some(_)) => self.report(&content_at, Kind::AnswerAdded, None, shown(new)),
+            (Some(_), None) => self.report(&content_at, Kind::Removed, shown(old), None),
             (None, None) => {}
         }
-        self.fields(headers_at, headers, &new.headers);
-        self.whole(links_at, Kind::Link, links.as_ref(), new.links.as_ref());
-        self.notes(at, notes, &new.notes);
+        self.fields(&at.below("headers"), headers, &new.headers);
+        self.notes(&at, notes, &new.notes);
     }
 }
 

@@ -1,11 +1,11 @@
 //! A place in both documents.
 
 use super::graph::Node;
+use crate::json::{Place, step};
 use crate::kind::Direction;
-use crate::tree::Place;
 
 /// A place in both documents.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Spot {
     pub old: Place,
     pub new: Place,
@@ -24,18 +24,25 @@ impl Spot {
         Self { old, new, node, through: Direction::BOTH, depth: 0, is_sent: false }
     }
 
+    /// The spot of a member.
+    pub fn below(&self, name: &str) -> Self {
+        let [old, new] = [&self.old, &self.new].map(|place| step(place, name));
+        Self { old, new, depth: self.depth + 1, is_sent: false, ..*self }
+    }
+
     /// The spot at which both values are written.
-    pub fn at(self, old: Option<Place>, new: Option<Place>) -> Self {
-        Self { old: old.unwrap_or(self.old), new: new.unwrap_or(self.new), ..self }
+    pub fn at(&self, old: Option<Place>, new: Option<Place>) -> Self {
+        let (own_old, own_new) = (|| self.old.clone(), || self.new.clone());
+        Self { old: old.unwrap_or_else(own_old), new: new.unwrap_or_else(own_new), ..*self }
     }
 
     /// The same spot, of which only this direction matters.
-    pub fn only(self, direction: Direction) -> Self {
-        Self { through: self.through.and(direction), ..self }
+    pub fn only(&self, direction: Direction) -> Self {
+        Self { through: self.through.and(direction), ..self.clone() }
     }
 
     /// The same spot, whose value must be sent or not.
-    pub fn sent(self, is_sent: bool) -> Self {
-        Self { is_sent, ..self }
+    pub fn sent(&self, is_sent: bool) -> Self {
+        Self { is_sent, ..self.clone() }
     }
 }

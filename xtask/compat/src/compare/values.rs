@@ -18,7 +18,7 @@ impl Comparison<'_> {
     /// Compares two enumerations.
     pub(super) fn values(
         &mut self,
-        at: Spot,
+        at: &Spot,
         old: Option<&BTreeSet<String>>,
         new: Option<&BTreeSet<String>>,
     ) {
@@ -45,7 +45,7 @@ impl Comparison<'_> {
     }
 
     /// Compares the limits of numbers, lengths and counts.
-    pub(super) fn limits(&mut self, at: Spot, old: &Limits, new: &Limits) {
+    pub(super) fn limits(&mut self, at: &Spot, old: &Limits, new: &Limits) {
         for name in old.keys().chain(new.keys()).copied().collect::<BTreeSet<_>>() {
             let (was, is) = (old.get(name), new.get(name));
             let kind = match (was, is) {
@@ -54,9 +54,9 @@ impl Comparison<'_> {
                 (_, None) => Kind::LimitLoosened,
                 (Some(was), Some(is)) => changed(name, was, is),
             };
-            let at = self.below(at, name);
-            let [was, is] = [was, is].map(|limit| Some(Shown::json(&limit?.json().to_string())));
-            self.report(at, kind, was, is);
+            let at = at.below(name);
+            let [was, is] = [was, is].map(|limit| Some(Shown::json(&limit?.json())));
+            self.report(&at, kind, was, is);
         }
     }
 
@@ -64,37 +64,27 @@ impl Comparison<'_> {
     /// change is at the value, in the list that has it.
     pub(super) fn codes(
         &mut self,
-        at: Spot,
+        at: &Spot,
         old: &BTreeMap<String, Code>,
         new: &BTreeMap<String, Code>,
     ) {
-        let none = Code::default();
         for code in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
-            let [was, is] = [old, new].map(|all| all.get(code).unwrap_or(&none));
-            let Code { listed, row } = was;
-            let row_of = |code: &Code| code.row.as_ref().map(|(origin, _)| origin.place);
-            let list_changed = listed.is_some() != is.listed.is_some();
-            let [was_place, is_place] = match list_changed {
-                true => [was, is].map(|code| code.listed.as_ref().map(|origin| origin.place)),
-                false => [row_of(was), row_of(is)],
-            };
-            let at = at.at(was_place, is_place);
-            if listed.is_some() && is.listed.is_none() || row.is_some() && is.row.is_none() {
-                self.report_text(at, Kind::CodeRemoved, Some(code), None);
-            } else if list_changed || row.is_none() && is.row.is_some() {
-                self.report_text(at, Kind::CodeAdded, None, Some(code));
-            } else if was != is {
-                let retryable = |code: &Code| {
-                    let (_, retryable) = code.row.as_ref()?;
-                    retryable.as_ref().map(ToString::to_string)
-                };
-                let was_retryable = retryable(was).as_deref() == Some("true");
-                let kind = if was_retryable { Kind::NoLongerRetryable } else { Kind::Retryable };
+            let (was, is) = (old.get(code), new.get(code));
+            let at = at.at(was.map(|was| was.place.0.clone()), is.map(|is| is.place.0.clone()));
+            let none = Code::default();
+            let (was, is) = (was.unwrap_or(&none), is.unwrap_or(&none));
+            let Code { place: _, is_listed, row } = was;
+            if *is_listed && !is.is_listed || row.is_some() && is.row.is_none() {
+                self.report_text(&at, Kind::CodeRemoved, Some(code), None);
+            } else if is_listed != &is.is_listed || row.is_some() != is.row.is_some() {
+                self.report_text(&at, Kind::CodeAdded, None, Some(code));
+            } else if *row != is.row {
+                let is_lost = row.as_deref() == Some("true");
+                let kind = if is_lost { Kind::NoLongerRetryable } else { Kind::Retryable };
                 let [old, new] = [was, is].map(|one| {
-                    let retryable = retryable(one).unwrap_or_else(|| "null".to_owned());
-                    format!("{code}, retryable: {retryable}")
+                    format!("{code}, retryable: {}", one.row.as_deref().unwrap_or_default())
                 });
-                self.report_text(at, kind, Some(&old), Some(&new));
+                self.report_text(&at, kind, Some(&old), Some(&new));
             }
         }
     }
@@ -117,10 +107,7 @@ fn changed(name: &str, was: &Limit, is: &Limit) -> Kind {
             Kind::LimitLoosened
         }
         (Rule::Most | Rule::Least, Some(_)) => Kind::LimitTightened,
-        (
-            Rule::Field | Rule::Most | Rule::Least | Rule::Multiple | Rule::Opaque | Rule::Words,
-            _,
-        ) => Kind::Limit,
+        _ => Kind::Limit,
     }
 }
 

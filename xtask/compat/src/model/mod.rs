@@ -2,24 +2,26 @@
 //!
 //! Only these types are compared. Each of them is taken apart field by field, so a field without a
 //! rule does not compile, and [`Notes::unknown`] has each keyword that is not in the table of
-//! keywords. What a type says beside the values that it allows is in its [`Origin`].
+//! keywords.
 //!
 //! Nothing here knows that there are two documents.
 
 mod print;
 mod schema;
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 pub use print::{Prints, hash};
 pub use schema::{
     Case, Cases, Code, Limit, Made, Null, Others, Pointer, Schema, SchemaNotes, Tag, is_any,
-    references, words,
+    references,
 };
 
-use crate::tree::Place;
+use crate::json::Place;
 
 /// A text of the document.
 pub type Text = Rc<str>;
@@ -35,8 +37,11 @@ pub struct Model {
     pub referenced: BTreeSet<Pointer>,
     /// The fingerprints of the schemas.
     pub prints: Prints,
-    /// What belongs to no operation and no schema, each with its place.
-    pub rest: Vec<(&'static str, Notes)>,
+    /// What belongs to no operation and no schema: the notes of the document, of its components,
+    /// and of its paths.
+    pub rest: Vec<Notes>,
+    /// The texts for people as JSON, by their JSON pointers.
+    pub texts: BTreeMap<String, String>,
 }
 
 /// An operation with everything that it inherits.
@@ -45,8 +50,6 @@ pub struct Operation {
     pub name: String,
     /// The paths of its URLs: the path of each server, followed by its own.
     pub addresses: BTreeSet<String>,
-    pub id: Option<Text>,
-    pub tags: Vec<String>,
     pub security: Security,
     pub servers: Servers,
     /// The parameters, by what identifies them.
@@ -54,9 +57,6 @@ pub struct Operation {
     pub body: Option<Field>,
     /// The responses by status.
     pub responses: BTreeMap<Text, Response>,
-    pub callbacks: Option<Whole>,
-    pub pagination: Option<Text>,
-    pub websocket: Option<Text>,
     pub notes: Notes,
     /// What the path of the operation says.
     pub path: Notes,
@@ -74,7 +74,6 @@ pub struct Security {
 /// The servers that requests are sent to, each as JSON without its words.
 pub struct Servers {
     pub all: BTreeSet<String>,
-    pub words: u64,
     pub urls: Vec<String>,
     pub place: Place,
 }
@@ -86,8 +85,6 @@ pub struct Field {
     pub within: Text,
     pub is_required: bool,
     pub carried: Carried,
-    /// The keywords that are compared as a whole, such as `allowReserved`.
-    pub whole: BTreeMap<&'static str, Whole>,
     pub notes: Notes,
 }
 
@@ -102,7 +99,6 @@ pub enum Carried {
 /// What a body says about a media type.
 pub struct Media {
     pub schema: Rc<Schema>,
-    pub encoding: Option<Whole>,
     pub notes: Notes,
 }
 
@@ -111,67 +107,65 @@ pub struct Response {
     /// The media types; none if there is no content.
     pub content: Option<BTreeMap<String, Media>>,
     pub headers: BTreeMap<String, Field>,
-    pub links: Option<Whole>,
     pub notes: Notes,
 }
 
+/// What any object may say beside its meaning.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Notes {
+    /// Where the object is written.
+    pub place: Aside<Place>,
+    /// The extensions, and the keywords that are compared as a whole.
+    pub whole: BTreeMap<Text, Whole>,
+    /// The keywords that have no rule, and the value that is no object, without a name.
+    pub unknown: BTreeMap<Text, Whole>,
+}
+
 /// A value that is compared as a whole.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Whole {
-    /// The value as JSON, in which every reference that leads to no schema is followed.
+    /// The value as JSON.
     pub json: Text,
     /// The schemas that the value refers to.
     pub references: BTreeSet<Pointer>,
-    /// A fingerprint of its texts for people.
-    pub words: u64,
 }
 
-/// What any object may say beside its meaning, and the keywords that have no rule.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Notes {
-    pub is_deprecated: bool,
-    /// The extensions, as JSON.
-    pub extensions: BTreeMap<Text, Text>,
-    /// The keywords that have no rule, as JSON.
-    pub unknown: BTreeMap<Text, Text>,
-    pub origin: Origin,
-}
-
-/// Where something is written, and what that says to people and to generators of code. It does not
-/// count when two values are compared.
-#[derive(Clone, Debug, Default)]
-pub struct Origin {
-    pub place: Place,
-    /// A fingerprint of each text for people, by its keyword.
-    pub words: Vec<(&'static str, u64)>,
-}
-
-impl Origin {
-    pub fn at(place: Place) -> Self {
-        Self { place, words: Vec::new() }
+impl Whole {
+    pub fn of(json: &impl ToString) -> Self {
+        Self { json: json.to_string().into(), references: BTreeSet::new() }
     }
 }
 
-impl PartialEq for Origin {
+/// Something that does not count when two values are compared.
+#[derive(Clone, Default)]
+pub struct Aside<T>(pub T);
+
+impl<T> fmt::Debug for Aside<T> {
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Ok(())
+    }
+}
+
+impl<T> PartialEq for Aside<T> {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Eq for Origin {}
+impl<T> Eq for Aside<T> {}
 
-impl PartialOrd for Origin {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+impl<T> PartialOrd for Aside<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Origin {
-    fn cmp(&self, _: &Self) -> std::cmp::Ordering {
-        std::cmp::Ordering::Equal
+impl<T> Ord for Aside<T> {
+    fn cmp(&self, _: &Self) -> Ordering {
+        Ordering::Equal
     }
 }
 
-impl Hash for Origin {
+impl<T> Hash for Aside<T> {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }

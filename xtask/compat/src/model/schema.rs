@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-use serde_json::{Number, Value, json};
+use serde_json::Number;
 
-use super::{Notes, Origin, Text, hash};
-use crate::tree::Place;
+use super::{Aside, Notes, Text, Whole};
+use crate::json::Place;
 
 /// A schema. Two schemas are equal if they say the same to programs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,7 +35,7 @@ pub struct Schema {
     /// The limits of numbers, lengths and counts, by keyword.
     pub limits: BTreeMap<&'static str, Limit>,
     pub notes: SchemaNotes,
-    pub made: Made,
+    pub made: Aside<Made>,
 }
 
 /// What a schema says beside the values that it allows. `nullable` is one of them, because a type
@@ -49,12 +49,10 @@ pub struct SchemaNotes {
     pub is_write_only: bool,
     /// The values of an open list, by their JSON.
     pub codes: BTreeMap<String, Code>,
-    /// `xml`, as JSON
-    pub xml: Option<Text>,
     pub rest: Notes,
 }
 
-/// What generators of code make of a schema. It does not count when two schemas are compared.
+/// What generators of code make of a schema.
 #[derive(Clone, Debug, Default)]
 pub struct Made {
     /// The place of an inline schema that is merged there.
@@ -63,30 +61,6 @@ pub struct Made {
     pub name: Option<Text>,
     /// The types of which the schema was merged, and whether it has keywords of its own.
     pub of: BTreeSet<Pointer>,
-}
-
-impl PartialEq for Made {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for Made {}
-
-impl PartialOrd for Made {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Made {
-    fn cmp(&self, _: &Self) -> std::cmp::Ordering {
-        std::cmp::Ordering::Equal
-    }
-}
-
-impl Hash for Made {
-    fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
 /// A JSON pointer to a schema. The hash does not depend on it, because the names of types do not
@@ -164,7 +138,7 @@ pub struct Tag {
     pub member: Text,
     /// The types that a schema without cases stands for.
     pub children: Option<Vec<Case>>,
-    pub origin: Origin,
+    pub place: Aside<Place>,
     /// Whether the schema does not have the discriminator from a type of which it is made.
     pub is_own: bool,
 }
@@ -180,11 +154,12 @@ pub enum Limit {
 }
 
 impl Limit {
-    pub fn json(&self) -> Value {
+    /// The limit as JSON.
+    pub fn json(&self) -> String {
         match self {
-            Self::Number(number) => Value::Number(number.clone()),
-            Self::Exclusive(number) => json!({ "exclusive": number }),
-            Self::Other(json) => value(json),
+            Self::Number(number) => number.to_string(),
+            Self::Exclusive(number) => format!("{{\"exclusive\":{number}}}"),
+            Self::Other(json) => json.to_string(),
         }
     }
 }
@@ -197,37 +172,27 @@ impl PartialOrd for Limit {
 
 impl Ord for Limit {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.json().to_string().cmp(&other.json().to_string())
+        self.json().cmp(&other.json())
     }
 }
 
-/// A value of an open list: where each list has it, and whether the request may be repeated.
+/// A value of an open list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code {
-    /// In `x-extensible-enum`.
-    pub listed: Option<Origin>,
-    /// In `x-error-codes`, with `retryable` as JSON.
-    pub row: Option<(Origin, Option<Text>)>,
+    /// Its row, or else where it is listed.
+    pub place: Aside<Place>,
+    /// Whether it is in `x-extensible-enum`.
+    pub is_listed: bool,
+    /// `retryable` as JSON, if it is in `x-error-codes`.
+    pub row: Option<Text>,
 }
 
 impl SchemaNotes {
     /// The notes of a schema with those that stand beside it, which take precedence.
     pub fn over(self, inner: &Self) -> Self {
-        let Self { null, default, is_read_only, is_write_only, codes, xml, rest } = self;
-        let Notes { is_deprecated, extensions, unknown, origin } = rest;
-        let Origin { place, mut words } = origin;
-        words.extend(
-            inner
-                .rest
-                .origin
-                .words
-                .iter()
-                .filter(|(name, _)| words.iter().all(|(own, _)| own != name))
-                .copied()
-                .collect::<Vec<_>>(),
-        );
-        words.sort_unstable();
-        let both = |own: BTreeMap<Text, Text>, inner: &BTreeMap<Text, Text>| {
+        let Self { null, default, is_read_only, is_write_only, codes, rest } = self;
+        let Notes { place, whole, unknown } = rest;
+        let both = |own: BTreeMap<Text, Whole>, inner: &BTreeMap<Text, Whole>| {
             let mut both = inner.clone();
             both.extend(own);
             both
@@ -238,12 +203,10 @@ impl SchemaNotes {
             is_read_only: is_read_only || inner.is_read_only,
             is_write_only: is_write_only || inner.is_write_only,
             codes: if codes.is_empty() { inner.codes.clone() } else { codes },
-            xml: xml.or_else(|| inner.xml.clone()),
             rest: Notes {
-                is_deprecated: is_deprecated || inner.rest.is_deprecated,
-                extensions: both(extensions, &inner.rest.extensions),
+                place,
+                whole: both(whole, &inner.rest.whole),
                 unknown: both(unknown, &inner.rest.unknown),
-                origin: Origin { place, words },
             },
         }
     }
@@ -252,18 +215,22 @@ impl SchemaNotes {
 impl Schema {
     /// A schema that allows every value.
     pub fn any(place: Place) -> Self {
-        let mut schema = Self::default();
-        schema.notes.rest.origin.place = place;
-        schema
+        Self::default().at(place)
+    }
+
+    /// The same schema at another place.
+    pub fn at(mut self, place: Place) -> Self {
+        self.notes.rest.place = Aside(place);
+        self
     }
 
     pub fn place(&self) -> Place {
-        self.notes.rest.origin.place
+        self.notes.rest.place.0.clone()
     }
 
     /// The reference that the schema consists of.
     pub fn pointer(&self) -> Option<&Pointer> {
-        self.to.as_ref().or(self.made.at.as_ref())
+        self.to.as_ref().or(self.made.0.at.as_ref())
     }
 
     /// The type that the schema refers to.
@@ -271,102 +238,15 @@ impl Schema {
         self.pointer().filter(|pointer| pointer.is_type())
     }
 
-    /// What a value that is no schema consists of.
-    pub fn no_schema(&self) -> Option<&Text> {
-        self.notes.rest.unknown.get("")
+    /// Whether it is a value that is no schema.
+    pub fn is_no_schema(&self) -> bool {
+        self.notes.rest.unknown.contains_key("")
     }
 
     /// The schema without its notes.
     pub fn bare(&self) -> Self {
-        Self { notes: SchemaNotes::default(), made: Made::default(), ..self.clone() }
+        Self { notes: SchemaNotes::default(), made: Aside::default(), ..self.clone() }
     }
-
-    /// The schema as JSON of OpenAPI, without texts for people.
-    pub fn json(&self) -> Value {
-        let Self {
-            to,
-            kind,
-            format,
-            members,
-            required,
-            others,
-            items,
-            values,
-            cases,
-            tag,
-            demands,
-            not,
-            limits,
-            notes,
-            made: _,
-        } = self;
-        let mut all = notes.json();
-        if let Some(json) = self.no_schema() {
-            return value(json);
-        }
-        let mut add = |name: &str, json: Option<Value>| {
-            all.extend(json.map(|json| (name.to_owned(), json)));
-        };
-        add("$ref", to.as_ref().map(|pointer| json!(pointer.as_str())));
-        add("type", kind.as_ref().map(|kind| json!(**kind)));
-        add("format", format.as_ref().map(|format| json!(**format)));
-        let properties = members.iter().map(|(name, one)| (name.to_string(), one.json()));
-        let properties = (!members.is_empty()).then(|| Value::Object(properties.collect()));
-        add("properties", properties);
-        let names = required.iter().map(|name| json!(**name));
-        add("required", (!required.is_empty()).then(|| names.collect()));
-        match others {
-            Others::Any => {}
-            Others::None => add("additionalProperties", Some(json!(false))),
-            Others::Only(schema) => add("additionalProperties", Some(schema.json())),
-        }
-        add("items", items.as_ref().map(|items| items.json()));
-        let list = |list: &BTreeSet<String>| list.iter().map(|one| value(one)).collect();
-        add("enum", values.as_ref().map(list));
-        if let Some(cases) = cases {
-            let Cases { keyword, list } = &**cases;
-            add(keyword, Some(list.iter().map(|case| case.schema.json()).collect()));
-        }
-        add("discriminator", tag.as_ref().map(|tag| json!({ "propertyName": *tag.member })));
-        let parts = || demands.iter().map(|part| part.json()).collect();
-        add("allOf", (!demands.is_empty()).then(parts));
-        add("not", not.as_ref().map(|not| not.json()));
-        for (name, limit) in limits {
-            add(name, Some(limit.json()));
-        }
-        Value::Object(all)
-    }
-}
-
-impl SchemaNotes {
-    fn json(&self) -> serde_json::Map<String, Value> {
-        let Self { null, default, is_read_only, is_write_only, codes, xml, rest } = self;
-        let Notes { is_deprecated, extensions, unknown, origin: _ } = rest;
-        let mut all: serde_json::Map<String, Value> = extensions
-            .iter()
-            .chain(unknown)
-            .map(|(name, json)| (name.to_string(), value(json)))
-            .collect();
-        let flags = [
-            ("nullable", *null != Null::No),
-            ("readOnly", *is_read_only),
-            ("writeOnly", *is_write_only),
-            ("deprecated", *is_deprecated),
-        ];
-        let flags = flags.into_iter().filter(|(_, is_set)| *is_set);
-        all.extend(flags.map(|(name, _)| (name.to_owned(), json!(true))));
-        all.extend(default.as_ref().map(|json| ("default".to_owned(), value(json))));
-        all.extend(xml.as_ref().map(|json| ("xml".to_owned(), value(json))));
-        let listed = || codes.keys().map(|code| value(code)).collect();
-        let listed = (!codes.is_empty()).then(|| ("x-extensible-enum".to_owned(), listed()));
-        all.extend(listed);
-        all
-    }
-}
-
-/// The value of a JSON text.
-fn value(json: &str) -> Value {
-    serde_json::from_str(json).unwrap_or_else(|_| json!(json))
 }
 
 /// Whether a schema allows every value.
@@ -374,8 +254,9 @@ pub fn is_any(schema: &Schema) -> bool {
     schema.notes.rest.unknown.is_empty() && schema.bare() == Schema::default()
 }
 
-/// The schemas that stand inside a schema.
-fn inner(schema: &Schema) -> impl Iterator<Item = &Rc<Schema>> {
+/// Adds the references inside a schema, in the order in which they stand.
+pub fn references(schema: &Schema, all: &mut Vec<Pointer>) {
+    all.extend(schema.to.clone());
     let others = match &schema.others {
         Others::Only(others) => Some(others),
         Others::Any | Others::None => None,
@@ -383,19 +264,6 @@ fn inner(schema: &Schema) -> impl Iterator<Item = &Rc<Schema>> {
     let cases = schema.cases.iter().flat_map(|cases| &cases.list);
     let children = schema.tag.iter().filter_map(|tag| tag.children.as_ref()).flatten();
     let cases = cases.chain(children).map(|case| &case.schema);
-    let all = schema.members.values().chain(others).chain(&schema.items).chain(&schema.demands);
-    all.chain(&schema.not).chain(cases)
-}
-
-/// Adds the references inside a schema, in the order in which they stand.
-pub fn references(schema: &Schema, all: &mut Vec<Pointer>) {
-    all.extend(schema.to.clone());
-    inner(schema).for_each(|schema| references(schema, all));
-}
-
-/// Adds the fingerprints of the texts inside a schema, and of the names of generated types.
-pub fn words(schema: &Schema, all: &mut Vec<(&'static str, u64)>) {
-    all.extend(&schema.notes.rest.origin.words);
-    all.extend(schema.made.name.iter().map(|name| ("title", hash(name))));
-    inner(schema).for_each(|schema| words(schema, all));
+    let parts = schema.members.values().chain(others).chain(&schema.items).chain(&schema.demands);
+    parts.chain(&schema.not).chain(cases).for_each(|schema| references(schema, all));
 }

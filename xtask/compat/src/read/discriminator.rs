@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::{Reader, target};
-use crate::model::{Case, Origin, Pointer, Schema, Tag};
+use crate::json::{Json, decoded, step};
+use crate::model::{Aside, Case, Pointer, Schema, Tag};
 use crate::text::escaped;
-use crate::tree::{Json, decoded, step};
 
 /// The values of a discriminator, by the type for which they stand.
 pub type Mapping = BTreeMap<Pointer, BTreeSet<String>>;
@@ -21,12 +21,12 @@ pub type Mapping = BTreeMap<Pointer, BTreeSet<String>>;
 pub struct Children(BTreeMap<Pointer, Vec<Pointer>>);
 
 impl Children {
-    pub fn of(document: Json<'_>) -> Self {
+    pub fn of(document: &Json<'_>) -> Self {
         let mut children = Self::default();
         let schemas = document.get("components").and_then(|components| components.get("schemas"));
-        for (name, schema) in schemas.into_iter().flat_map(Json::entries) {
-            let parts = schema.get("allOf").into_iter().flat_map(Json::items);
-            for parent in parts.filter_map(Json::reference) {
+        for (name, schema) in schemas.into_iter().flat_map(|one| one.entries()) {
+            let parts = schema.get("allOf").into_iter().flat_map(|one| one.items());
+            for parent in parts.filter_map(|one| one.reference()) {
                 let all = children.0.entry(Pointer::new(&decoded(parent))).or_default();
                 all.push(Pointer::new(&step(Pointer::TYPES, name)));
             }
@@ -51,22 +51,22 @@ impl Children {
 
 impl<'t> Reader<'t> {
     /// Reads the discriminator of a schema, and its mapping.
-    pub fn tag(&mut self, json: Json<'t>) -> Tag {
-        let place = json.place();
-        let at = json.pointer();
+    pub fn tag(&mut self, json: &Json<'t>) -> Tag {
+        let place = json.place.clone();
+        let at = json.place.to_string();
         if !self.mappings.contains_key(&at) {
             let mapping = self.mapping(json);
             self.mappings.insert(at, mapping);
         }
         let member = json.text_of("propertyName").unwrap_or_default().into();
-        Tag { member, children: None, origin: Origin::at(place), is_own: true }
+        Tag { member, children: None, place: Aside(place), is_own: true }
     }
 
     /// Adds its values to each type that a discriminator chooses from.
-    pub fn discriminate(&mut self, schema: &mut Schema, json: Json<'t>, is_root: bool) {
+    pub fn discriminate(&mut self, schema: &mut Schema, json: &Json<'t>, is_root: bool) {
         let Some(mut tag) = schema.tag.take() else { return };
         let none = Mapping::new();
-        let mapping = self.mappings.get(&self.tree.pointer(tag.origin.place)).unwrap_or(&none);
+        let mapping = self.mappings.get(&*tag.place.0).unwrap_or(&none);
         let values = |pointer: &Pointer| {
             mapping.get(pointer).cloned().unwrap_or_else(|| self.own_value(pointer, &tag.member))
         };
@@ -77,7 +77,7 @@ impl<'t> Reader<'t> {
             schema.tag = Some(tag);
             return;
         }
-        let own = Pointer::new(&json.pointer());
+        let own = Pointer::new(&json.place);
         // No inline schema is a child.
         if tag.is_own || is_root && own.is_type() {
             let mut children = self.children.below(&own);
@@ -88,8 +88,8 @@ impl<'t> Reader<'t> {
             let cases = children
                 .iter()
                 .map(|child| {
-                    let mut schema = Schema { to: Some(child.clone()), ..Schema::default() };
-                    schema.notes.rest.origin.place = json.place();
+                    let schema =
+                        Schema { to: Some(child.clone()), ..Schema::any(json.place.clone()) };
                     Case { schema: Rc::new(schema), values: Some(values(child)) }
                 })
                 .collect();
@@ -102,13 +102,13 @@ impl<'t> Reader<'t> {
     }
 
     /// Groups the values of a mapping by the pointer of their type.
-    fn mapping(&self, discriminator: Json<'t>) -> Mapping {
+    fn mapping(&self, discriminator: &Json<'t>) -> Mapping {
         let mut mapping = Mapping::new();
-        for (value, to) in discriminator.get("mapping").into_iter().flat_map(Json::entries) {
+        for (value, to) in discriminator.get("mapping").into_iter().flat_map(|one| one.entries()) {
             let to = to.text().unwrap_or_default();
             let named = step(Pointer::TYPES, to);
-            let is_name = self.tree.find(&named).is_some();
-            let to = if is_name { named } else { decoded(to) };
+            let is_name = self.find(&named).is_some();
+            let to = if is_name { named.to_string() } else { decoded(to) };
             mapping.entry(Pointer::new(&to)).or_default().insert(escaped(value));
         }
         mapping
@@ -116,13 +116,17 @@ impl<'t> Reader<'t> {
 
     /// The value of a type that no mapping names: the only one that the type allows, or its name.
     fn own_value(&self, pointer: &Pointer, member: &str) -> BTreeSet<String> {
-        let schema = target(self.tree, pointer.as_str()).ok().flatten();
-        let parts = schema.and_then(|schema| schema.get("allOf")).into_iter().flat_map(Json::items);
+        let schema = target(&self.document, pointer.as_str()).ok().flatten();
+        let parts = schema
+            .clone()
+            .and_then(|schema| schema.get("allOf"))
+            .into_iter()
+            .flat_map(|one| one.items());
         for part in parts.chain(schema) {
             let member = part.get("properties").and_then(|members| members.get(member));
             let values = member.and_then(|member| member.get("enum"));
-            let values: Vec<_> = values.into_iter().flat_map(Json::items).collect();
-            if let [value] = values[..] {
+            let values: Vec<_> = values.into_iter().flat_map(|one| one.items()).collect();
+            if let [value] = &values[..] {
                 return BTreeSet::from([value.to_string()]);
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::tree::Json;
+use serde_json::Value;
 
 /// Writes a media type in lower case, without spaces and quotes, with sorted parameters. JSON has
 /// no charset (RFC 8259, section 11).
@@ -19,16 +19,21 @@ fn is_json(kind: &str) -> bool {
 }
 
 /// Whether a document names a media type of XML anywhere. A range does not name one.
-pub fn has_xml(json: Json<'_>) -> bool {
-    let is_xml = |name: &str| {
+pub fn has_xml(json: &Value) -> bool {
+    let is_xml = |name: &String| {
         let kind = media_type(name);
         let kind = kind.split(';').next().unwrap_or_default();
         kind.ends_with("/xml") || kind.ends_with("+xml")
     };
-    let names_xml = |content: Json<'_>| content.entries().any(|(name, _)| is_xml(name));
-    json.get("content").is_some_and(names_xml)
-        || json.entries().any(|(_, member)| has_xml(member))
-        || json.items().any(has_xml)
+    match json {
+        Value::Array(items) => items.iter().any(has_xml),
+        Value::Object(members) => {
+            let content = members.get("content").and_then(Value::as_object);
+            content.is_some_and(|content| content.keys().any(is_xml))
+                || members.values().any(has_xml)
+        }
+        _ => false,
+    }
 }
 
 /// Whether `encoding` applies to a media type (Media Type Object).

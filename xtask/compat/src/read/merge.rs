@@ -8,12 +8,11 @@ use std::rc::Rc;
 use super::Reader;
 use super::number::{is_multiple, order};
 use super::schema::Position;
+use crate::json::Json;
 use crate::keyword::{Rule, keyword};
 use crate::model::{
-    Case, Cases, Limit, Made, Notes, Null, Others, Pointer, Schema, SchemaNotes, Text, is_any,
-    words,
+    Aside, Case, Cases, Limit, Made, Null, Others, Pointer, Schema, SchemaNotes, Text, is_any,
 };
-use crate::tree::Json;
 
 /// The number of members that may be copied from types into types that are made of them.
 const MOST_MEMBERS: usize = 1_000_000;
@@ -31,7 +30,7 @@ impl<'t> Reader<'t> {
         mut schema: Schema,
         mut demands: Vec<Rc<Schema>>,
         lists: [List; 2],
-        json: Json<'t>,
+        json: &Json<'t>,
         position: Position,
     ) -> Schema {
         for (keyword, parts) in lists.into_iter().filter(|(_, parts)| !parts.is_empty()) {
@@ -57,12 +56,11 @@ impl<'t> Reader<'t> {
             let list = parts.into_iter().map(|schema| Case { schema, values: None }).collect();
             let cases = Some(Box::new(Cases { keyword, list }));
             if schema.cases.is_some() {
-                let mut other = Schema { cases, ..Schema::default() };
-                other.notes.rest.origin.place = json.place();
+                let other = Schema { cases, ..Schema::any(json.place.clone()) };
                 demands.push(Rc::new(other));
             } else {
                 schema.cases = cases;
-                schema.made.of = of;
+                schema.made.0.of = of;
             }
         }
         if demands.is_empty() { schema } else { self.demanded(demands, schema, json, position) }
@@ -73,15 +71,14 @@ impl<'t> Reader<'t> {
         &mut self,
         parts: Vec<Rc<Schema>>,
         schema: Schema,
-        json: Json<'t>,
+        json: &Json<'t>,
         position: Position,
     ) -> Schema {
-        let name = schema.made.name.clone();
-        let (mut notes, mut beside) = split(schema);
+        let name = schema.made.0.name.clone();
+        let (mut notes, beside) = split(schema);
         let mut demands = Vec::new();
         if beside != Schema::default() {
-            beside.notes.rest.origin.place = json.place();
-            demands.push(Rc::new(beside));
+            demands.push(Rc::new(beside.at(json.place.clone())));
         }
         for part in parts {
             if is_any(&part) {
@@ -95,13 +92,13 @@ impl<'t> Reader<'t> {
             let only = demands.pop().unwrap_or_default();
             let mut only = Rc::unwrap_or_clone(only);
             only.notes = notes.over(&only.notes);
-            only.made.name = name.or(only.made.name);
+            only.made.0.name = name.or(only.made.0.name);
             return only;
         }
         if position == Position::Inner && demands.iter().any(|part| part.pointer().is_some()) {
             // Types may contain each other endlessly, so the schema is merged once, by itself.
-            let at = self.referenced(Pointer::new(&json.pointer()));
-            let made = Made { at: Some(at), name, of: BTreeSet::new() };
+            let at = self.referenced(Pointer::new(&json.place));
+            let made = Aside(Made { at: Some(at), name, of: BTreeSet::new() });
             return Schema { demands, notes, made, ..Schema::default() };
         }
         let of: BTreeSet<Pointer> = demands.iter().flat_map(|part| names(part)).collect();
@@ -115,7 +112,7 @@ impl<'t> Reader<'t> {
         }
         let mut all = intersection(whole, rest);
         self.merged += all.members.len();
-        all.made = Made { at: None, name, of };
+        all.made = Aside(Made { at: None, name, of });
         all.notes = notes.over(&all.notes);
         all
     }
@@ -128,7 +125,7 @@ impl<'t> Reader<'t> {
         while let Some(pointer) = schema.pointer().cloned() {
             let is_known = self.model.schemas.contains_key(&pointer);
             let is_open = self.open.contains(&pointer) || self.open.len() >= DEEPEST_PART;
-            let is_found = self.tree.find(pointer.as_str()).is_some();
+            let is_found = self.find(pointer.as_str()).is_some();
             if !is_found || self.merged > MOST_MEMBERS || !is_known && is_open {
                 return None;
             }
@@ -141,9 +138,7 @@ impl<'t> Reader<'t> {
             notes = notes.over(&schema.notes);
         }
         if is_type {
-            let Notes { unknown, origin, .. } = notes.rest;
-            notes.rest = Notes { unknown, origin, ..Notes::default() };
-            notes.rest.origin.words.clear();
+            notes.rest.whole.clear();
             if let Some(tag) = &mut schema.tag {
                 tag.children = None;
                 tag.is_own = false;
@@ -165,14 +160,14 @@ fn split(schema: Schema) -> (SchemaNotes, Schema) {
     let unknown = std::mem::take(&mut notes.rest.unknown);
     let mut bare = Schema { notes: SchemaNotes::default(), ..schema };
     bare.notes.rest.unknown = unknown;
-    bare.made = Made { of: bare.made.of, ..Made::default() };
+    bare.made.0 = Made { of: bare.made.0.of, ..Made::default() };
     (notes, bare)
 }
 
 /// The names of the types that a schema is made of: the empty name for its own keywords.
 fn names(part: &Schema) -> BTreeSet<Pointer> {
-    if !part.made.of.is_empty() {
-        return part.made.of.clone();
+    if !part.made.0.of.is_empty() {
+        return part.made.0.of.clone();
     }
     let own = || Pointer::new("");
     BTreeSet::from([part.type_name().cloned().unwrap_or_else(own)])
@@ -186,8 +181,7 @@ fn intersection(mut parts: Vec<Schema>, mut rest: Vec<Rc<Schema>>) -> Schema {
     let nulls = typed().chain(&parts).map(|part| part.notes.null);
     let null = nulls.into_iter().find(|null| *null != Null::No);
     let null = null.filter(|_| typed().all(|part| part.notes.null != Null::No));
-    let mut all = Schema::default();
-    all.notes.rest.origin.place = parts.last().map(Schema::place).unwrap_or_default();
+    let mut all = Schema::any(parts.last().map(Schema::place).unwrap_or_default());
     while let Some(mut part) = parts.pop() {
         // A closed object does not know the members of the other parts.
         let has_others = |part: &Schema| part.others != Others::Any;
@@ -195,7 +189,7 @@ fn intersection(mut parts: Vec<Schema>, mut rest: Vec<Rc<Schema>>) -> Schema {
         let is_apart = has_others(&part)
             && (has_members(&all)
                 || parts.iter().any(has_members)
-                || rest.iter().any(|part| part.no_schema().is_none()));
+                || rest.iter().any(|part| !part.is_no_schema()));
         rest.append(&mut part.demands);
         match is_apart {
             true => rest.push(Rc::new(part)),
@@ -226,7 +220,8 @@ fn add(all: &mut Schema, part: Schema, rest: &mut Vec<Rc<Schema>>) {
         notes,
         made: _,
     } = part;
-    let mut alone = |schema: Schema| rest.push(Rc::new(schema));
+    let place = all.place();
+    let mut alone = |schema: Schema| rest.push(Rc::new(schema.at(place.clone())));
     let kind = match (all.kind.as_deref(), kind.as_deref()) {
         (Some("number"), Some("integer")) => all.kind.take().and(kind),
         (Some("integer"), Some("number")) => None,
@@ -326,13 +321,12 @@ fn both(one: Rc<Schema>, other: Rc<Schema>) -> Rc<Schema> {
         return one;
     }
     let place = one.place();
-    let mut schema = if one.pointer().or(other.pointer()).is_some() {
+    let schema = if one.pointer().or(other.pointer()).is_some() {
         Schema { demands: sorted(vec![one, other]), ..Schema::default() }
     } else {
         intersection(vec![(*other).clone(), (*one).clone()], Vec::new())
     };
-    schema.notes.rest.origin.place = place;
-    Rc::new(schema)
+    Rc::new(schema.at(place))
 }
 
 /// Merges the enumerations among the parts of `oneOf` or `anyOf`: generators write the documented
@@ -355,14 +349,10 @@ fn alternatives(parts: Vec<Rc<Schema>>) -> (Vec<Rc<Schema>>, bool) {
         };
         has_null |= part.notes.null == Null::Yes;
         if !values.is_empty() {
-            let list = lists.entry(part.kind.clone()).or_insert_with(|| {
-                let mut list = Schema { kind: part.kind.clone(), ..Schema::default() };
-                list.notes.rest.origin.place = part.place();
-                list
-            });
+            let list = lists
+                .entry(part.kind.clone())
+                .or_insert_with(|| Schema { kind: part.kind.clone(), ..Schema::any(part.place()) });
             list.values.get_or_insert_default().extend(values.iter().cloned());
-            // The texts of all parts, so that a change of any is noticed.
-            list.notes.rest.origin.words.extend(part.notes.rest.origin.words.iter().copied());
         }
     }
     others.extend(lists.into_values().map(Rc::new));
@@ -381,16 +371,11 @@ fn enumeration(part: &Schema) -> Option<&BTreeSet<String>> {
 /// Sorts parts by what they say, and removes those that differ only in their texts.
 fn sorted(mut parts: Vec<Rc<Schema>>) -> Vec<Rc<Schema>> {
     parts.sort_by(|one, other| {
-        let words = |part: &Schema| {
-            let mut all = Vec::new();
-            words(part, &mut all);
-            all
-        };
         // What a schema says itself comes last, and takes precedence.
         let all = other.pointer().is_some().cmp(&one.pointer().is_some());
         let all = all.then_with(|| one.cmp(other));
-        let all = all.then_with(|| words(one).cmp(&words(other)));
-        all.then_with(|| names(one).cmp(&names(other)))
+        let all = all.then_with(|| names(one).cmp(&names(other)));
+        all.then_with(|| one.made.0.name.cmp(&other.made.0.name))
     });
     parts.dedup();
     parts

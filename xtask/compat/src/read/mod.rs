@@ -35,43 +35,47 @@ mod number;
 mod operation;
 mod schema;
 mod security;
+mod texts;
 mod whole;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
 
+use crate::json::{Json, Place, decoded, step};
 use crate::keyword::{Rule, keyword};
-use crate::model::{Model, Notes, Origin, Pointer, Prints, Schema, hash};
-use crate::tree::{Json, Tree, decoded, step};
+use crate::model::{Aside, Model, Notes, Pointer, Prints, Schema, Whole};
 use discriminator::{Children, Mapping};
 pub use media::{includes, is_same_in_utf_8};
 pub use merge::joined;
 pub use number::{is_multiple, order};
+pub use whole::written;
 
 /// Reads a document.
-pub fn model(tree: &Tree) -> Result<Model> {
+pub fn model(document: &Value) -> Result<Model> {
+    let document = Json::root(document);
     let mut reader = Reader {
-        tree,
-        children: Children::of(tree.root()),
+        children: Children::of(&document),
+        has_xml: media::has_xml(&document),
         mappings: BTreeMap::new(),
         model: Model::default(),
         open: Vec::new(),
         merged: 0,
         pending: Vec::new(),
-        has_xml: false,
+        document,
     };
-    reader.has_xml = media::has_xml(tree.root());
     reader.operations()?;
     reader.schemas()?;
     reader.model.prints = Prints::of(&reader.model.schemas);
-    reader.model.rest = rest(tree.root());
+    reader.model.rest = reader.rest();
+    reader.model.texts = texts::texts(&reader.document);
     Ok(reader.model)
 }
 
 struct Reader<'t> {
-    tree: &'t Tree,
+    document: Json<'t>,
     children: Children,
     /// The mappings of the discriminators, by the place of the discriminator.
     mappings: BTreeMap<String, Mapping>,
@@ -88,10 +92,10 @@ struct Reader<'t> {
 impl<'t> Reader<'t> {
     /// Reads every schema that has a name, or that a reference leads to.
     fn schemas(&mut self) -> Result<()> {
-        let named = self.tree.find(Pointer::TYPES).into_iter().flat_map(Json::entries);
+        let named = self.find(Pointer::TYPES).into_iter().flat_map(|one| one.entries());
         self.pending.extend(named.map(|(name, _)| Pointer::new(&step(Pointer::TYPES, name))));
         while let Some(pointer) = self.pending.pop() {
-            target(self.tree, pointer.as_str())?;
+            target(&self.document, pointer.as_str())?;
             self.root(&pointer);
         }
         Ok(())
@@ -103,23 +107,71 @@ impl<'t> Reader<'t> {
             return schema.clone();
         }
         self.open.push(pointer.clone());
-        let schema = self.tree.find(pointer.as_str()).map_or_else(
-            || Rc::new(Schema::any(self.tree.place(pointer.as_str()))),
-            |json| self.schema(json, schema::Position::Root),
+        let schema = self.find(pointer.as_str()).map_or_else(
+            || Rc::new(Schema::any(pointer.as_str().into())),
+            |json| self.schema(&json, schema::Position::Root),
         );
         self.open.pop();
         self.model.schemas.insert(pointer.clone(), schema.clone());
         schema
     }
 
+    /// Reads what belongs to no operation and no schema.
+    fn rest(&mut self) -> Vec<Notes> {
+        let document = self.document.clone();
+        let mut root = Keywords::of(&document);
+        root.left.retain(|name, _| !READ.contains(name));
+        let mut all = vec![self.notes(root, "document")];
+        for name in ["components", "paths"] {
+            let mut notes = Notes::default();
+            notes.place.0 = step(&document.place, name);
+            if let Some(json) = document.get(name).filter(|json| json.is_object()) {
+                let mut keywords = Keywords::of(&json);
+                // Any other member of `paths` is none.
+                let is_read = |other: &str| other.starts_with("x-") || name == "components";
+                keywords.left.retain(|name, _| !USED.contains(name) && is_read(name));
+                notes = self.notes(keywords, name);
+            }
+            all.push(notes);
+        }
+        all
+    }
+
+    /// What is left of an object: extensions, and keywords that are compared as a whole or that
+    /// have no rule.
+    fn notes(&mut self, keywords: Keywords<'t>, owner: &str) -> Notes {
+        let mut notes = Notes { place: Aside(keywords.place), ..Notes::default() };
+        for (name, value) in keywords.left {
+            let known = keyword(name).filter(|one| one.fits(&value) && one.applies_to(Some(owner)));
+            match known.map(|keyword| keyword.rule) {
+                Some(Rule::Words) => {}
+                Some(Rule::Whole(..)) => {
+                    notes.whole.insert(name.into(), self.whole(&value));
+                }
+                _ if name.starts_with("x-") => {
+                    notes.whole.insert(name.into(), Whole::of(&value));
+                }
+                _ => {
+                    notes.unknown.insert(name.into(), Whole::of(&value));
+                }
+            }
+        }
+        notes
+    }
+
+    fn find(&self, pointer: &str) -> Option<Json<'t>> {
+        Json::find(self.document.value, pointer)
+    }
+
     /// Follows all references to an object.
-    fn followed(&self, mut json: Json<'t>) -> Result<Json<'t>> {
+    fn followed(&self, json: &Json<'t>) -> Result<Json<'t>> {
+        let mut json = json.clone();
         for _ in 0..LONGEST_CHAIN {
             let Some(reference) = json.reference() else {
-                ensure!(json.is_object(), "{} is not an object", json.pointer());
+                ensure!(json.is_object(), "{} is not an object", json.place);
                 return Ok(json);
             };
-            let target = target(self.tree, reference)?;
+            let target = target(&self.document, reference)?;
             json = target.with_context(|| format!("the `$ref` `{reference}` leads nowhere"))?;
         }
         bail!("the `$ref` {:?} leads in a circle", json.reference().unwrap_or_default())
@@ -130,36 +182,34 @@ impl<'t> Reader<'t> {
 pub const LONGEST_CHAIN: usize = 100;
 
 /// The value to which a reference leads.
-fn target<'t>(tree: &'t Tree, reference: &str) -> Result<Option<Json<'t>>> {
+fn target<'t>(document: &Json<'t>, reference: &str) -> Result<Option<Json<'t>>> {
     let pointer = decoded(reference);
     ensure!(
         pointer.starts_with('#'),
         "the `$ref` `{reference}` leads out of the document: bundle the files first"
     );
-    Ok(tree.find(&pointer))
+    Ok(Json::find(document.value, &pointer))
 }
 
 /// The keywords of an object that are left to be read. What means the same as its absence is left
 /// out, and so is the reference that the object consists of.
 struct Keywords<'t> {
-    object: Json<'t>,
+    place: Place,
     left: BTreeMap<&'t str, Json<'t>>,
 }
 
 impl<'t> Keywords<'t> {
-    fn of(object: Json<'t>) -> Self {
+    fn of(object: &Json<'t>) -> Self {
         let entries = object.entries().filter(|(name, value)| {
-            !keyword(name).map_or(value.is_null(), |keyword| keyword.is_absent(*value))
+            !keyword(name).map_or(value.is_null(), |keyword| keyword.is_absent(value))
         });
-        Self { object, left: entries.map(|(name, value)| (&**name, value)).collect() }
+        Self { place: object.place.clone(), left: entries.collect() }
     }
 
     /// Takes a keyword out whose value is of the right shape.
     fn take(&mut self, name: &str) -> Option<Json<'t>> {
-        let fits = |value: &Json<'t>| keyword(name).is_none_or(|keyword| keyword.fits(*value));
-        let value = self.left.get(name).copied().filter(fits)?;
-        self.left.remove(name);
-        Some(value)
+        let fits = |value: &Json<'t>| keyword(name).is_none_or(|keyword| keyword.fits(value));
+        if self.left.get(name).is_some_and(fits) { self.left.remove(name) } else { None }
     }
 
     fn take_text(&mut self, name: &str) -> Option<&'t str> {
@@ -167,28 +217,7 @@ impl<'t> Keywords<'t> {
     }
 
     fn take_flag(&mut self, name: &str) -> bool {
-        self.take(name).is_some_and(Json::is_true)
-    }
-
-    /// What is left: texts, extensions, and the keywords without a rule.
-    fn notes(mut self) -> Notes {
-        let is_deprecated = self.take_flag("deprecated");
-        let place = self.object.place();
-        let mut notes = Notes { is_deprecated, origin: Origin::at(place), ..Notes::default() };
-        for (name, value) in self.left {
-            match keyword(name) {
-                Some(keyword) if keyword.rule == Rule::Words => {
-                    notes.origin.words.push((keyword.name, hash(&value.to_string())));
-                }
-                _ if name.starts_with("x-") => {
-                    notes.extensions.insert(name.into(), value.to_string().into());
-                }
-                _ => {
-                    notes.unknown.insert(name.into(), value.to_string().into());
-                }
-            }
-        }
-        notes
+        self.take(name).is_some_and(|value| *value == true)
     }
 }
 
@@ -198,47 +227,12 @@ fn list<'t>(
     value: Option<Json<'t>>,
 ) -> Result<impl Iterator<Item = Json<'t>> + use<'t>> {
     let value = value.filter(|value| !value.is_null());
-    ensure!(value.is_none_or(Json::is_list), "`{name}` is not an array");
-    Ok(value.into_iter().flat_map(Json::items))
+    ensure!(value.as_ref().is_none_or(|value| value.is_array()), "`{name}` is not an array");
+    Ok(value.into_iter().flat_map(|one| one.items()))
 }
 
-/// What belongs to no operation and no schema. The version says what the changes mean, and is no
-/// change itself.
-fn rest(document: Json<'_>) -> Vec<(&'static str, Notes)> {
-    let mut root = Keywords::of(document);
-    for name in ["openapi", "paths", "security", "servers"] {
-        root.left.remove(name);
-    }
-    let mut all = Vec::new();
-    let words = ["info", "tags"].map(|name| (name, root.left.remove(name)));
-    if let Some(json) = root.left.remove("components").filter(|json| json.is_object()) {
-        let mut components = Keywords::of(json);
-        components.left.retain(|name, _| !USED.contains(name));
-        all.push(("components", components.notes()));
-    }
-    if let Some(json) = document.get("paths") {
-        let mut paths = Keywords::of(json);
-        paths.left.retain(|name, _| name.starts_with("x-"));
-        all.push(("paths", paths.notes()));
-    }
-    let mut notes = root.notes();
-    for (name, value) in words {
-        let print = match value {
-            Some(info) if name == "info" => hash(
-                &info
-                    .entries()
-                    .filter(|(name, _)| &***name != "version")
-                    .map(|(name, value)| format!("{name}: {value}"))
-                    .collect::<Vec<_>>(),
-            ),
-            Some(tags) => hash(&tags.items().map(|tag| tag.to_string()).collect::<BTreeSet<_>>()),
-            None => continue,
-        };
-        notes.origin.words.push((name, print));
-    }
-    all.push(("", notes));
-    all
-}
+/// The keywords of the document that are read by themselves, or that are text for people.
+const READ: [&str; 7] = ["components", "info", "openapi", "paths", "security", "servers", "tags"];
 
 /// The kinds of components that are compared where an operation uses them (Components Object).
 const USED: [&str; 9] = [

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 
 use super::{Reader, list};
-use crate::tree::Json;
+use crate::json::Json;
 
 impl<'t> Reader<'t> {
     /// Returns the sets of schemes of which any one lets a request in. A scheme is described by
@@ -16,7 +16,8 @@ impl<'t> Reader<'t> {
             // One set for each choice of a flow.
             let mut sets = vec![BTreeSet::new()];
             for (name, scopes) in requirement.entries() {
-                let scopes: Vec<_> = list("scopes", Some(scopes))?.filter_map(Json::text).collect();
+                let scopes: Vec<_> =
+                    list("scopes", Some(scopes))?.filter_map(|one| one.text()).collect();
                 let mut longer = Vec::new();
                 for flow in self.scheme(name)? {
                     let scopes = scopes.iter().map(|scope| format!("{} {scope}", flow[0]));
@@ -34,20 +35,20 @@ impl<'t> Reader<'t> {
     /// Returns what a client has to do for a scheme, once for each flow. An operation names the
     /// scopes.
     fn scheme(&self, name: &str) -> Result<Vec<Vec<String>>> {
-        let schemes = self.tree.find("#/components/securitySchemes");
+        let schemes = self.find("#/components/securitySchemes");
         let Some(scheme) = schemes.and_then(|schemes| schemes.get(name)) else {
             return Ok(vec![vec![name.to_owned()]]);
         };
-        let scheme = self.followed(scheme)?;
+        let scheme = self.followed(&scheme)?;
         let is_header = scheme.text_of("in") == Some("header");
         let mut parts = Vec::new();
         for (name, value) in scheme.entries() {
-            let is_note = ["bearerFormat", "description", "flows"].contains(&&**name);
+            let is_note = ["bearerFormat", "description", "flows"].contains(&name);
             if is_note || name.starts_with("x-") || value.is_null() {
                 continue;
             }
             parts.push(match value.text() {
-                Some(text) if **name == *"scheme" || **name == *"name" && is_header => {
+                Some(text) if name == "scheme" || name == "name" && is_header => {
                     text.to_ascii_lowercase()
                 }
                 _ => value.shown(),
@@ -60,7 +61,7 @@ impl<'t> Reader<'t> {
         let steps = flows.entries().map(|(flow, all)| {
             let urls = all
                 .entries()
-                .filter(|(name, _)| &***name != "scopes" && !name.starts_with("x-"))
+                .filter(|(name, _)| *name != "scopes" && !name.starts_with("x-"))
                 .map(|(name, url)| format!("{flow} {name} {url}"));
             [own.clone()].into_iter().chain(urls).collect()
         });

@@ -128,7 +128,7 @@ fn unreadable_document_is_refused_in_one_line() {
             "{\"openapi\": \"3.0.0\"}",
             "the document of old: `paths` is not an object: OpenAPI 3.0.x is expected",
         ),
-        (&" ".repeat((32 << 20) + 1), "is larger than 33554432 bytes"),
+        (&" ".repeat((16 << 20) + 1), "is larger than 16777216 bytes"),
     ] {
         let (output, status) = compared(text, &document().to_string(), &[]);
         assert!(output.contains(reason) && output.lines().count() == 1 && status == 2, "{output}");

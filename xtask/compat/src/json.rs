@@ -1,0 +1,133 @@
+//! Values of a document, each with the place at which it stands.
+//!
+//! Nothing here knows what a value means.
+
+use std::fmt;
+use std::ops::Deref;
+use std::rc::Rc;
+
+use percent_encoding::percent_decode_str;
+use serde_json::{Number, Value};
+
+/// A JSON pointer to where something stands, or would stand.
+pub type Place = Rc<str>;
+
+/// A value of a document.
+#[derive(Clone)]
+pub struct Json<'t> {
+    pub value: &'t Value,
+    pub place: Place,
+}
+
+impl Deref for Json<'_> {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        self.value
+    }
+}
+
+impl<'t> Json<'t> {
+    /// The whole document.
+    pub fn root(value: &'t Value) -> Self {
+        Self { value, place: "#".into() }
+    }
+
+    /// The value of a document to which a JSON pointer leads.
+    pub fn find(document: &'t Value, pointer: &str) -> Option<Self> {
+        let value = document.pointer(pointer.strip_prefix('#')?)?;
+        Some(Self { value, place: pointer.into() })
+    }
+
+    fn below(&self, name: &str, value: &'t Value) -> Self {
+        Self { value, place: step(&self.place, name) }
+    }
+
+    /// The member of an object.
+    pub fn get(&self, name: &str) -> Option<Self> {
+        self.value.get(name).map(|value| self.below(name, value))
+    }
+
+    /// The members of an object.
+    pub fn entries(&self) -> impl Iterator<Item = (&'t str, Self)> + use<'t> {
+        let (own, members) = (self.clone(), self.value.as_object().into_iter().flatten());
+        members.map(move |(name, value)| (&name[..], own.below(name, value)))
+    }
+
+    /// The items of a list.
+    pub fn items(&self) -> impl Iterator<Item = Self> + use<'t> {
+        let (own, items) = (self.clone(), self.value.as_array().into_iter().flatten());
+        items.enumerate().map(move |(at, value)| own.below(&at.to_string(), value))
+    }
+
+    /// The text of a string.
+    pub fn text(&self) -> Option<&'t str> {
+        self.value.as_str()
+    }
+
+    /// The text of a string that is a member of an object.
+    pub fn text_of(&self, name: &str) -> Option<&'t str> {
+        self.value.get(name)?.as_str()
+    }
+
+    /// The reference that the value consists of.
+    pub fn reference(&self) -> Option<&'t str> {
+        self.text_of("$ref")
+    }
+
+    /// A string without its quotes, or any other value as JSON.
+    pub fn shown(&self) -> String {
+        self.text().map_or_else(|| self.to_string(), str::to_owned)
+    }
+}
+
+/// Writes a value as JSON, in which 1.0 and 1 are one number.
+impl fmt::Display for Json<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        unified(self.value).fmt(f)
+    }
+}
+
+/// A value with an integer for each number without a fraction.
+pub fn unified(value: &Value) -> Value {
+    match value {
+        Value::Number(number) => Value::Number(integer(number).unwrap_or_else(|| number.clone())),
+        Value::Array(items) => items.iter().map(unified).collect(),
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| (name.clone(), unified(value))).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) => value.clone(),
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "it is whole and small")]
+fn integer(number: &Number) -> Option<Number> {
+    /// 2^63: a float without a fraction below it is an integer of 64 bits.
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    let float = number.as_f64().filter(|float| number.is_f64() && float.abs() < LIMIT)?;
+    (float.fract() == 0.0).then(|| (float as i64).into())
+}
+
+/// The pointer to a member of the value at `place` (RFC 6901).
+pub fn step(place: &str, name: &str) -> Place {
+    format!("{place}/{}", name.replace('~', "~0").replace('/', "~1")).into()
+}
+
+/// The steps of a pointer, unescaped (RFC 6901, section 4).
+pub fn steps(pointer: &str) -> impl DoubleEndedIterator<Item = String> {
+    let steps = pointer.split_once('/').map(|(_, steps)| steps.split('/'));
+    steps.into_iter().flatten().map(|step| step.replace("~1", "/").replace("~0", "~"))
+}
+
+/// The innermost value around a place that a document contains.
+pub fn nearest(document: &Value, mut place: &str) -> String {
+    while Json::find(document, place).is_none() {
+        place = place.rsplit_once('/').map_or("#", |(parent, _)| parent);
+    }
+    place.to_owned()
+}
+
+/// A reference as a JSON pointer, which may be percent-encoded in a URL (RFC 6901, section 6).
+pub fn decoded(reference: &str) -> String {
+    percent_decode_str(reference).decode_utf8_lossy().into_owned()
+}
