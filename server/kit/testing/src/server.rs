@@ -57,7 +57,7 @@ impl Server {
             stdout.read_line(&mut line).expect("stdout is text");
             line.trim_end().to_owned()
         };
-        let api = before.cloned().unwrap_or_else(|| Api::of_command(&line()));
+        let api = before.cloned().unwrap_or_else(|| Api::of_lines(&line(), &line()));
         let listening = line();
         let (_, address) = listening.split_once("http://").expect("the server listens");
         let api = Api { address: address.to_owned(), ..api };
@@ -79,18 +79,17 @@ impl Drop for Server {
 }
 
 impl Api {
-    /// Parses the command that a server prints for a new store.
-    fn of_command(command: &str) -> Self {
-        let between = |start: &str, end: &str| {
-            let (_, rest) = command.split_once(start)?;
-            Some(rest.split_once(end)?.0.to_owned())
+    /// Parses what a server prints for a new store: the first token, and a command that uses it.
+    fn of_lines(token: &str, command: &str) -> Self {
+        let token = token.strip_prefix("TOKEN=").expect("the server prints a token");
+        let parts = || {
+            let (_, rest) = command.split_once("http://")?;
+            let (url, rest) = rest.split_once(' ')?;
+            let (_, body) = rest.split_once(" -d '")?;
+            Some((url.split_once('/')?, serde_json::from_str(body.strip_suffix('\'')?).ok()?))
         };
-        let url = between("http://", " ").expect("the server prints a command with a URL");
-        let (address, path) = url.split_once('/').expect("the URL has a path");
-        let token = between("Bearer ", "'").expect("the command has a token");
-        let body = between("-d '", "'").expect("the command has a body");
-        let body = serde_json::from_str(&body).expect("the body is JSON");
-        Self { address: address.to_owned(), path: format!("/{path}"), token, body }
+        let ((address, path), body) = parts().expect("the command has a URL and a body of JSON");
+        Self { address: address.into(), path: format!("/{path}"), token: token.into(), body }
     }
 
     /// Returns the body that creates the example under this id.
