@@ -131,5 +131,8 @@ const STORE: &str = "PLANT_STORE_STORE";
 /// has no database.
 fn database_of(folder: &Path) -> Option<&str> {
     let name = folder.file_name()?.to_str()?;
-    (name.starts_with(PREFIX) && Engine::of_this_run() == Engine::Postgres).then_some(name)
+    match Engine::of_this_run() {
+        Engine::Sqlite => None,
+        Engine::Postgres => name.starts_with(PREFIX).then_some(name),
+    }
 }

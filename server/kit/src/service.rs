@@ -1,7 +1,7 @@
 //! A service: everything that the kit does not know.
 
 use dropshot::ApiDescription;
-use groundwork_store::Names;
+use groundwork_store::{Names, StoreUrl};
 
 use crate::error::{ErrorCode, ErrorRow, ROWS};
 use crate::http::Context;
@@ -133,10 +133,11 @@ impl Service {
         self.metrics_prefix().to_uppercase() + "_"
     }
 
-    /// Replaces `{program}`, `{resource}` and `{resources}` in a text of the kit.
+    /// Replaces `{program}`, `{resource}`, `{resources}` and `{store_url}` in a text of the kit.
     pub(crate) fn fill_in(&self, text: &str) -> String {
         text.replace("{program}", self.names.program)
             .replace("{resource}", self.resource)
             .replace("{resources}", self.names.table)
+            .replace("{store_url}", StoreUrl::FORMS)
     }
 }

@@ -18,8 +18,7 @@ use crate::service::Service;
 /// interrupted is completed by the same command with --add.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// The store to copy: `sqlite:PATH` or `postgres://USER@HOST:PORT/DATABASE`. A file may be
-    /// read-only
+    /// The store to copy: {store_url}. A file may be read-only
     #[arg(long, value_name = "URL")]
     from: StoreUrl,
 

@@ -19,7 +19,7 @@ use crate::service::Service;
 /// The store to work on.
 #[derive(clap::Args, Clone, Debug)]
 pub struct StoreArgs {
-    /// URL of the store: `sqlite:PATH` or `postgres://USER@HOST:PORT/DATABASE`
+    /// URL of the store: {store_url}
     #[arg(
         long = "store",
         value_name = "URL",

@@ -29,7 +29,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
 use groundwork_store::token::{StoredToken, TokenName};
-use groundwork_store::{self as store, Kind, LAYOUT, Mode, Opened, StoreUrl, WriterEnd};
+use groundwork_store::{self as store, Kind, LAYOUT, Mode, Opened, WriterEnd};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use parking_lot::Mutex;
 use slog::{Logger, error, info, warn};
@@ -192,9 +192,7 @@ fn open_store(
     let mut has_warned = false;
     loop {
         match store::open(&service.names, url, ca.as_deref(), mode) {
-            Err(cause)
-                if cause.kind == Kind::Unavailable && matches!(url, StoreUrl::Postgres(_)) =>
-            {
+            Err(cause) if cause.kind == Kind::Unavailable && url.is_on_a_server() => {
                 if !has_warned {
                     warn!(log, "waiting for the database: the server listens once it can be \
                         reached"; "cause" => %cause);
