@@ -1,13 +1,12 @@
-//! `plant-store export`: all plants, one line each, in the order of their ids.
+//! `plant-store export`: all plants, one line each, in the order of their ids. And the digest of
+//! the plants, which compares a copy with its original.
 
-use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout};
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use plant_store_tests::{Server, binary_in, plant, terminal};
-use serde_json::Value;
+use plant_store_tests::library;
+use plant_store_tests::prelude::*;
+use plant_store_tests::process::{end, send};
 
 use crate::operators::create;
 
@@ -32,7 +31,12 @@ pub struct BlockedExport {
 /// Starts an export and reads its first line.
 pub fn start_export(server: &Server) -> BlockedExport {
     let mut export = binary_in(server.folder());
-    export.arg("export").stdout(Stdio::piped()).stderr(Stdio::piped());
+    export.arg("export");
+    blocked(export)
+}
+
+fn blocked(mut export: Command) -> BlockedExport {
+    export.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut process = export.spawn().expect("the binary starts");
     let mut rest = BufReader::new(process.stdout.take().expect("standard output is piped"));
     let mut first_line = String::new();
@@ -89,62 +93,51 @@ fn export_into_a_closed_pipe_succeeds() {
     let BlockedExport { process, first_line, rest } = start_export(&server);
     assert!(first_line.starts_with(r#"{"id":1,"#), "{first_line}");
     drop(rest);
-    let output = process.wait_with_output().expect("the export ends");
-    assert!(output.status.success());
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    end(process).expect(0, "", "");
 }
 
 /// In a container the command is PID 1, for which the kernel applies no default action of a signal.
 #[test]
 fn export_as_pid_1_ends_at_sigterm() {
-    let unshare = ["--map-root-user", "--pid", "--fork", "--kill-child"];
-    let can = Command::new("unshare").args(unshare).arg("true").status();
-    if !can.is_ok_and(|status| status.success()) {
-        println!("skipped, because this machine does not allow PID namespaces");
-        return;
-    }
     let server = server_with_many_plants();
-    let mut export = Command::new("unshare");
-    let mut process = export
-        .args(unshare)
-        .arg(binary_in(server.folder()).get_program())
-        .args(["export", "--store", server.store()])
-        .current_dir(server.folder())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    let mut stdout = BufReader::new(process.stdout.take().expect("standard output is piped"));
-    stdout.read_line(&mut String::new()).expect("standard output is text");
-    let children = format!("/proc/{0}/task/{0}/children", process.id());
-    let first = fs::read_to_string(children).expect("the process is running");
-    let first = Pid::from_raw(first.trim().parse().expect("one child"));
-    kill(first, Signal::SIGTERM).expect("the process is running");
-    // `unshare` ends with the exit code of its child.
-    assert_eq!(process.wait().expect("it ends").code(), Some(128 + Signal::SIGTERM as i32));
+    let pid_1 = library("pid_1", server.folder());
+    let mut export = binary_in(server.folder());
+    export.arg("export").env("LD_PRELOAD", pid_1);
+    let BlockedExport { process, rest, .. } = blocked(export);
+    send(Signal::SIGTERM, &process);
+    assert_eq!(end(process).code, Some(128 + Signal::SIGTERM as i32));
+    drop(rest);
 }
 
 #[test]
-fn export_to_a_full_device_exits_1() {
+fn export_shows_progress_on_a_terminal_and_fails_on_a_full_device() {
     let server = server_with_many_plants();
-    let full = File::options().write(true).open("/dev/full").expect("Linux has it");
     let mut export = binary_in(server.folder());
-    let output = export.arg("export").stdout(full).output().expect("the binary starts");
-    assert_eq!(output.status.code(), Some(1));
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(stderr.starts_with("plant-store: ") && stderr.contains("No space left"), "{stderr}");
-}
-
-#[test]
-fn export_shows_progress_on_a_terminal() {
-    let server = server_with_many_plants();
-    let (mut terminal, slave) = terminal();
-    let mut export = binary_in(server.folder());
-    export.arg("export").stdout(Stdio::null()).stderr(slave);
-    export.status().expect("the binary starts");
-    // The read ends when no process has the program's side of the terminal open any more.
-    drop(export);
-    let mut bytes = Vec::new();
-    let _ = terminal.read_to_end(&mut bytes);
-    let shown = String::from_utf8_lossy(&bytes);
+    export.arg("export");
+    run(&mut in_shell("exec \"$0\" \"$@\" > /dev/full", &export)).failed(1, "No space left");
+    let shown = on_a_terminal(&in_shell("exec \"$0\" \"$@\" > /dev/null", &export));
     assert!(shown.contains("1000 of 1000"), "{shown:?}");
+}
+
+/// `copy` and `check` print the same digest until a plant is changed in the copy.
+#[test]
+fn digest_detects_a_changed_plant_in_a_copy() {
+    let server = Server::start();
+    create(&server, 0..100);
+    let digest = |words: &str| {
+        let printed = server.run(words).succeeded();
+        let (_, digest) = printed.trim_end().rsplit_once("digest: ").expect("a digest at the end");
+        assert_eq!(digest.len(), 64, "{printed}");
+        digest.to_owned()
+    };
+    let copied =
+        digest(&format!("copy --from {} --to sqlite:copy.db --tokens none", server.store()));
+    assert_eq!([digest("check"), digest("check --store sqlite:copy.db")], [&*copied; 2]);
+    let json = server.run("check --json").succeeded();
+    let report: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(report["digest"], copied);
+    let copy = rusqlite::Connection::open(server.folder().join("copy.db")).expect("the copy opens");
+    copy.execute_batch(r#"UPDATE plants SET json = '{"name":"X"}' WHERE id = 77"#)
+        .expect("a plant");
+    assert_ne!(digest("check --store sqlite:copy.db"), copied);
 }

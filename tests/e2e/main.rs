@@ -1,21 +1,19 @@
 //! The end-to-end tests, which use the real binary, real sockets and the real client.
 
-mod admin;
 mod consumers;
 mod database;
 mod export;
-mod first_use;
 mod goose_farm;
 mod hard_to_kill;
 mod metrics;
 mod model;
-mod monitoring;
 mod operators;
 mod postgres;
 mod sqlite;
-mod supervised;
+mod starts;
 mod tls;
 mod tokens;
+
 /// Requests and answers, byte for byte. These tests run on both engines.
 mod wire {
     mod client;
@@ -26,4 +24,24 @@ mod wire {
     mod refusals;
     pub mod signals;
 }
-mod without_store;
+
+/// The checked-in files and the command line. Nothing here depends on the engine, so each test runs
+/// only once.
+mod without_store {
+    mod command_line;
+    mod contract;
+    pub mod pages;
+    pub mod starts;
+
+    use std::process::Command;
+
+    use plant_store_tests::{process, root};
+
+    /// Returns the abbreviated commit of the checkout, or an empty string if the sources are not a
+    /// checkout. A binary that is built from a checkout with changes appends `-dirty`.
+    pub fn commit() -> String {
+        let mut git = Command::new("git");
+        let git = git.args(["rev-parse", "--short=12", "HEAD"]).current_dir(root());
+        process::run(git).stdout.trim_end().to_owned()
+    }
+}

@@ -1,13 +1,16 @@
-//! The metrics: their values after known requests, and where they are served.
+//! The admin listener (`--metrics`): the metrics, `/live`, `/ready` and `/openapi.json`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 
 use plant_store_client::ErrorCode;
-use plant_store_tests::{Connection, Response, Server, plant, post, run};
+use plant_store_tests::prelude::*;
+use plant_store_tests::process::open_files;
 
 use crate::database;
+use crate::wire::signals::in_flight;
+use crate::without_store::commit;
+use crate::without_store::pages::{table, text};
 
 /// Sends a GET to the admin listener.
 pub fn get(address: SocketAddr, target: &str) -> Response {
@@ -31,125 +34,115 @@ pub fn series(scrape: &str) -> BTreeMap<&str, &str> {
 
 /// Returns the address of the admin listener, from the log of the server.
 pub fn metrics_address(server: &Server) -> SocketAddr {
-    server.wait_for_log("serving metrics");
-    let log = server.log();
-    let line = log.lines().find(|line| line.contains("serving metrics")).expect("a record");
-    let record: serde_json::Value = serde_json::from_str(line).expect("a record is JSON");
+    let record = server.record(|record| record["msg"] == "serving metrics");
     record["address"].as_str().expect("an address").parse().expect("an address")
 }
 
+/// Returns the names in the comments of this kind: `HELP` or `TYPE`. A histogram is one name.
+fn named(scrape: &str, kind: &str) -> BTreeSet<String> {
+    let comment = format!("# {kind} ");
+    let lines = scrape.lines().filter_map(|line| line.strip_prefix(&comment)?.split(' ').next());
+    lines.map(str::to_owned).collect()
+}
+
+/// Returns the numbers of creates that were created, repeated and refused with a conflict.
 fn creates(scrape: &str) -> [&str; 3] {
-    let outcomes = ["created", "repeated", "conflict"];
-    outcomes.map(|outcome| {
+    ["created", "repeated", "conflict"].map(|outcome| {
         series(scrape)[format!("plant_store_creates_total{{outcome=\"{outcome}\"}}").as_str()]
     })
 }
 
 /// Returns the number of refusals for each value of `error`, without zeros.
-fn refusals(scrape: &str) -> BTreeMap<u16, &str> {
+fn refusals(scrape: &str) -> BTreeMap<i32, &str> {
     let count = |code: &ErrorCode| {
-        let error = u16::try_from(code.number()).expect("a status code");
-        let name = format!("plant_store_refusals_total{{error=\"{error}\"}}");
-        (error, series(scrape)[name.as_str()])
+        let name = format!("plant_store_refusals_total{{error=\"{}\"}}", code.number());
+        (code.number(), series(scrape)[name.as_str()])
     };
     ErrorCode::KNOWN.iter().map(count).filter(|(_, count)| *count != "0").collect()
 }
 
-/// Returns the series that have a line of this kind in the scrape: `HELP` or `TYPE`.
-fn named<'a>(scrape: &'a str, kind: &str) -> BTreeSet<&'a str> {
-    let comment = format!("# {kind} ");
-    let lines = scrape.lines().filter_map(|line| line.strip_prefix(&comment)?.split(' ').next());
-    lines.collect()
+fn starting(flags: &[&str]) -> (Server, SocketAddr) {
+    let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).with(flags).start();
+    let address = metrics_address(&server);
+    (server, address)
 }
 
-/// A TCP socket of the server process (proc(5), `/proc/PID/net/tcp`).
-struct Socket {
-    /// The local address and port, in hexadecimal digits.
-    local: String,
-    is_listening: bool,
+/// Returns the status and the text of `/ready`.
+fn ready(address: SocketAddr) -> (u16, String) {
+    let answer = get(address, "/ready");
+    (answer.status, String::from_utf8(answer.body).expect("text"))
 }
 
-fn sockets(server: &Server) -> Vec<Socket> {
-    let process = format!("/proc/{}", server.pid());
-    let files: Vec<_> = fs::read_dir(format!("{process}/fd"))
-        .expect("the process is there")
-        .filter_map(|file| {
-            fs::read_link(file.ok()?.path()).ok()?.into_os_string().into_string().ok()
-        })
-        .collect();
-    let table = fs::read_to_string(format!("{process}/net/tcp")).expect("a table of sockets");
-    // The second field is the local end, the fourth the state, 0A for LISTEN, the tenth the inode.
-    let rows = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-    rows.filter(|fields| files.contains(&format!("socket:[{}]", fields[9])))
-        .map(|fields| Socket { local: fields[1].to_owned(), is_listening: fields[3] == "0A" })
-        .collect()
+/// Asserts that this server serves exactly the series that `OPERATING.md` lists for all stores and
+/// for its engine.
+pub fn assert_monitoring_names_the_series_of(server: &Server) {
+    let engine = if server.store().starts_with("postgres") { "on PostgreSQL" } else { "on SQLite" };
+    let rows = table(&text("server/OPERATING.md"), "series").into_iter();
+    let here = rows.filter(|(_, on)| {
+        assert!(["always", "on PostgreSQL", "on SQLite"].contains(&on.as_str()), "{on}");
+        on == "always" || on == engine
+    });
+    let documented: BTreeSet<_> = here.map(|(name, _)| name.trim_matches('`').to_owned()).collect();
+    let current = || named(&scrape(metrics_address(server)), "TYPE");
+    // Some series are registered shortly after the listener opens.
+    server.wait_until("each documented series", || documented.is_subset(&current()));
+    assert_eq!(current(), documented, "served series (left), documented series (right)");
 }
 
-/// Returns the number of listening TCP sockets of the server.
-fn listeners(server: &Server) -> usize {
-    sockets(server).iter().filter(|socket| socket.is_listening).count()
-}
-
-/// Returns the number of open client connections of the server.
-fn connections(server: &Server) -> usize {
-    let port = format!(":{:04X}", server.address.port());
-    let is_client = |socket: &&Socket| !socket.is_listening && socket.local.ends_with(&port);
-    sockets(server).iter().filter(is_client).count()
+#[test]
+fn monitoring_page_documents_exactly_the_served_series() {
+    assert_monitoring_names_the_series_of(&starting(&[]).0);
 }
 
 /// Each kind of request is sent a different number of times, so that swapped counters are noticed.
 #[test]
 fn metrics_count_every_outcome_and_every_refusal() {
-    let server = Server::starting()
-        .with(&["--body-timeout", "50ms", "--max-body", "1KiB"])
-        .command(|command| {
-            command.env("PLANT_STORE_METRICS", "127.0.0.1:0");
-        })
-        .start();
-    let metrics = metrics_address(&server);
+    let (server, metrics) = starting(&["--body-timeout", "50ms", "--max-body", "1KiB"]);
     let before = scrape(metrics);
     for (name, value) in series(&before) {
         let is_a_count = name.ends_with("_total") || name.contains("_total{");
         assert!(value == "0" || !is_a_count, "{name} {value}");
     }
     assert_eq!(named(&before, "HELP"), named(&before, "TYPE"), "each series is described");
+    let build = format!("version=\"{}\",commit=\"{}", env!("CARGO_PKG_VERSION"), commit());
+    assert!(before.contains(&format!("plant_store_build_info{{{build}")), "{before}");
 
     let token = server.bearer();
-    let refuse = |error, times, request: &[u8]| {
-        for _ in 0..times {
-            assert_eq!(server.connect().exchange(request).error(), error);
+    let monstera = |id| plant(id, "Monstera deliciosa", Some("indoor"));
+    for id in [1, 2, 3, 4, 5, 1, 1, 1] {
+        server.create(&monstera(id)).plant();
+    }
+    let wrong = "Authorization: Bearer pst_wrong\r\n";
+    let coded = format!("{token}Content-Encoding: gzip\r\n");
+    let late = server.post(&monstera(1));
+    let refused = [
+        (409, "2", server.post(&plant(1, "Ficus lyrata", None))),
+        (400, "4", server.post("{}")),
+        (401, "6", post(wrong, monstera(1).as_bytes())),
+        (413, "7", server.post(&" ".repeat(2048))),
+        (415, "8", post(&coded, monstera(1).as_bytes())),
+        (408, "1", late[..late.len() - 1].to_vec()),
+    ];
+    for (error, times, request) in &refused {
+        for _ in 0..times.parse().expect("a number") {
+            assert_eq!(server.connect().exchange(request).error(), i64::from(*error));
         }
-    };
-    let monstera = plant(1, "Monstera deliciosa", Some("indoor"));
-    for id in 1..=5 {
-        let _ = server.create(&plant(id, "Monstera deliciosa", Some("indoor"))).plant();
     }
-    for _ in 0..3 {
-        let _ = server.create(&monstera).plant();
-    }
-    refuse(409, 2, &post(&token, plant(1, "Ficus lyrata", None).as_bytes()));
-    refuse(400, 4, &post(&token, b"{}"));
-    refuse(401, 6, &post("Authorization: Bearer pst_wrong\r\n", monstera.as_bytes()));
-    refuse(413, 7, &post(&token, &[b' '; 2048]));
-    refuse(415, 8, &post(&format!("{token}Content-Encoding: gzip\r\n"), monstera.as_bytes()));
-    let mut late = post(&token, monstera.as_bytes());
-    late.pop();
-    refuse(408, 1, &late);
 
     let after = scrape(metrics);
     assert_eq!(creates(&after), ["5", "3", "2"]);
-    let refused = [(400, "4"), (401, "6"), (408, "1"), (409, "2"), (413, "7"), (415, "8")];
-    assert_eq!(refusals(&after), refused.into());
+    assert_eq!(refusals(&after), refused.map(|(error, times, _)| (error, times)).into());
     let values = series(&after);
-    assert_eq!(values["plant_store_request_duration_seconds_count"], "36");
-    assert_eq!(values["plant_store_request_duration_seconds_bucket{le=\"+Inf\"}"], "36");
+    let requests =
+        |name: &str| values[format!("plant_store_request_duration_seconds_{name}").as_str()];
+    assert_eq!([requests("count"), requests("bucket{le=\"+Inf\"}")], ["36"; 2]);
     // The request with the incomplete body took as long as the deadline.
-    assert_ne!(values["plant_store_request_duration_seconds_bucket{le=\"0.05\"}"], "36");
-    assert_eq!(values["plant_store_commit_duration_seconds_count"], "10");
-    assert_eq!(values["plant_store_commit_batch_size_bucket{le=\"1\"}"], "10");
-    assert_eq!(values["plant_store_commit_batch_size_sum"], "10");
+    assert_ne!(requests("bucket{le=\"0.05\"}"), "36");
+    let commits = ["duration_seconds_count", "batch_size_bucket{le=\"1\"}", "batch_size_sum"];
+    for name in commits {
+        assert_eq!(values[format!("plant_store_commit_{name}").as_str()], "10", "{name}");
+    }
     assert_eq!(values["plant_store_queue_depth"], "0");
-
     for secret in [&server.token[4..], "Monstera", "Ficus", "indoor", "pst_"] {
         assert!(!after.contains(secret), "{secret:?} is in the scrape");
     }
@@ -158,8 +151,7 @@ fn metrics_count_every_outcome_and_every_refusal() {
 /// An expired token counts until it is revoked.
 #[test]
 fn metrics_contain_the_time_until_the_next_token_expires() {
-    let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
-    let metrics = metrics_address(&server);
+    let (server, metrics) = starting(&[]);
     let seconds = || -> f64 {
         let scrape = scrape(metrics);
         series(&scrape)["plant_store_token_expires_seconds"].parse().expect("a number")
@@ -172,45 +164,11 @@ fn metrics_contain_the_time_until_the_next_token_expires() {
     }
 }
 
-#[test]
-fn metrics_count_creates_and_503s_under_overload() {
-    let server =
-        Server::starting().with(&["--metrics", "127.0.0.1:0", "--max-creates", "1"]).start();
-    let metrics = metrics_address(&server);
-    let request = server.post(&plant(1, "Monstera deliciosa", None));
-    let mut connections: Vec<_> = (0..32).map(|_| server.connect()).collect();
-    let mut committed = 0;
-    let mut refused = 0;
-    server.wait_until("the queue is full and a create is refused", || {
-        for connection in &mut connections {
-            connection.send(&request);
-        }
-        for connection in &mut connections {
-            let answer = connection.receive();
-            if answer.status == 200 {
-                committed += 1;
-            } else {
-                assert_eq!(answer.error(), 503);
-                refused += 1;
-            }
-        }
-        refused > 0
-    });
-
-    let scrape = scrape(metrics);
-    assert_eq!(creates(&scrape), ["1", &(committed - 1).to_string(), "0"]);
-    assert_eq!(refusals(&scrape), [(503, refused.to_string().as_str())].into());
-    let values = series(&scrape);
-    assert_eq!(values["plant_store_commit_batch_size_sum"], committed.to_string());
-    assert_eq!(values["plant_store_queue_depth"], "0");
-}
-
 /// The client disconnects while its plant waits for a commit. The plant is committed, but there is
 /// no answer to count.
 #[test]
 fn metrics_do_not_count_requests_of_disconnected_clients() {
-    let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
-    let metrics = metrics_address(&server);
+    let (server, metrics) = starting(&[]);
     let wait_until = |name, value| {
         server.wait_until(name, || series(&scrape(metrics)).get(name) == Some(&value));
     };
@@ -221,9 +179,9 @@ fn metrics_do_not_count_requests_of_disconnected_clients() {
     let mut leaves = server.connect();
     leaves.send(&server.post(&plant(2, "Fern", None)));
     wait_until("plant_store_queue_depth", "1");
-    assert_eq!(connections(&server), 2);
+    let open = open_files(server.pid());
     drop(leaves);
-    server.wait_until("the connection is closed", || connections(&server) == 1);
+    server.wait_until("the connection is closed", || open_files(server.pid()) < open);
     drop(lock);
 
     let _ = stays.receive();
@@ -234,42 +192,64 @@ fn metrics_do_not_count_requests_of_disconnected_clients() {
 }
 
 #[test]
-fn metrics_count_500s_of_a_broken_store() {
-    let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
-    database::drop_plants_table(&server);
-    let answer = server.create(&plant(1, "Monstera deliciosa", None));
-    assert_eq!(answer.error(), 500);
-    let scrape = scrape(metrics_address(&server));
-    assert_eq!(creates(&scrape), ["0"; 3]);
-    assert_eq!(refusals(&scrape), [(500, "1")].into());
-    assert_eq!(series(&scrape)["plant_store_commit_duration_seconds_count"], "1");
+fn admin_listener_serves_live_ready_and_the_document() {
+    let (server, address) = starting(&[]);
+    for path in ["/live", "/live?verbose"] {
+        assert_eq!(get(address, path).status, 200);
+    }
+    server.wait_until("the first commit succeeds", || ready(address) == (200, "ready\n".into()));
+    let document = get(address, "/openapi.json");
+    assert_eq!(document.header("content-type"), Some("application/json"));
+    assert!(document.body == text("openapi/plant-store.json").as_bytes());
+    for path in ["/live", "/ready", "/metrics", "/openapi.json"] {
+        assert_eq!(get(server.address, path).status, 404, "{path} of the API");
+    }
+    assert_eq!(get(address, "/").status, 404);
+    let post = b"POST /live HTTP/1.1\r\nHost: plants\r\nContent-Length: 0\r\n\r\n";
+    let refused = Connection::open(address).exchange(post);
+    assert_eq!((refused.status, refused.header("allow")), (405, Some("GET")));
+}
+
+/// A load balancer sends no creates to a service that is not ready, so the service must find out
+/// without a create that it is ready again.
+#[test]
+fn ready_is_503_while_the_store_accepts_no_writes() {
+    let (server, address) = starting(&["--store-timeout", "1s"]);
+    // Wait for the commit that the service tries when it starts.
+    server.wait_until("ready", || ready(address).0 == 200);
+    let lock = database::locked(&server);
+    assert_eq!(server.create(&plant(1, "Ficus", None)).error(), 503);
+    assert_eq!(ready(address).0, 503);
+    // The create may be refused before the hanging commit has failed.
+    server.wait_until("the cause", || ready(address).1.starts_with("the store "));
+    let is_ready = |scrape: &str| series(scrape)["plant_store_ready"] == "1";
+    let unready = scrape(address);
+    assert!(!is_ready(&unready));
+    assert_eq!((creates(&unready), refusals(&unready)), (["0"; 3], [(503, "1")].into()));
+    drop(lock);
+    server.wait_until("ready again", || ready(address).0 == 200);
+    assert!(is_ready(&scrape(address)));
+    server.wait_for_log("the store takes writes again");
 }
 
 #[test]
-fn metrics_are_served_only_by_the_admin_listener() {
-    let get = b"GET /metrics HTTP/1.1\r\nHost: plants\r\n\r\n";
-    let without = Server::start();
-    assert_eq!(listeners(&without), 1);
-    assert_eq!(without.connect().exchange(get).status, 404);
-
-    let with = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
-    assert_eq!(listeners(&with), 2);
-    assert_ne!(metrics_address(&with), with.address);
+fn ready_is_503_during_shutdown() {
+    let (mut server, address) = starting(&[]);
+    let body = plant(1, "Ficus", None);
+    let mut last = in_flight(&server, &body);
+    server.signal(Signal::SIGTERM);
+    server.wait_until("503", || ready(address) == (503, "the service is stopping\n".into()));
+    assert_eq!(get(address, "/live").status, 200);
+    last.exchange(body.as_bytes()).plant();
+    assert!(server.wait().success());
 }
 
 #[test]
-fn metrics_address_in_use_is_reported_and_leaves_no_store() {
-    let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = taken.local_addr().expect("an address").to_string();
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let output = run(folder.path(), &["serve", "--listen", "127.0.0.1:0", "--metrics", &address]);
-
-    assert_eq!(output.status.code(), Some(1));
-    let stderr = String::from_utf8(output.stderr).expect("text");
-    assert!(
-        stderr.starts_with(&format!("plant-store: cannot serve metrics on {address}: ")),
-        "{stderr}"
-    );
-    assert_eq!(stderr.lines().count(), 1, "{stderr}");
-    assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0);
+fn silent_connections_block_neither_listener() {
+    let (server, address) = starting(&[]);
+    let silent: Vec<_> = (0..60).map(|_| Connection::open(address)).collect();
+    server.create(&plant(1, "Ficus", None)).plant();
+    assert_eq!(creates(&scrape(address)), ["1", "0", "0"]);
+    server.wait_until("ready", || ready(address).0 == 200);
+    drop(silent);
 }

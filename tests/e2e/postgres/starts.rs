@@ -12,9 +12,8 @@ use plant_store_tests::tls::{Authority, CERT, KEY};
 use plant_store_tests::{signalled, without_own_variables};
 
 use super::{TABLES, as_owner, cluster_with_database};
-use crate::metrics::{get, metrics_address};
-use crate::monitoring::assert_monitoring_names_the_series_of;
-use crate::without_store::readmes::text;
+use crate::metrics::{assert_monitoring_names_the_series_of, get, metrics_address};
+use crate::without_store::pages::text;
 
 /// The password of the owner, if the cluster needs one.
 const PASSWORD: &str = "s3cret%1";

@@ -76,10 +76,13 @@ async fn idle_http_2(server: &Server) -> SendRequest<Bytes> {
     requests.ready().await.expect("the connection is open")
 }
 
-/// The grace period is longer than a test waits for an event.
+/// The grace period is longer than a test waits for an event, and each limit is its maximum.
 #[tokio::test(flavor = "multi_thread")]
 async fn silent_and_idle_connections_do_not_delay_shutdown() {
-    let mut server = Server::starting().with(&["--shutdown-timeout", "1h"]).start();
+    let mut server = Server::starting()
+        .with(&["--max-body", "999MB", "--max-creates", "4294967295", "--store-timeout", "1y"])
+        .with(&["--body-timeout", "1y", "--shutdown-timeout", "580000000000y"])
+        .start();
     let silent = server.connect();
     let idle_http_2 = idle_http_2(&server).await;
     let mut idle = server.connect();

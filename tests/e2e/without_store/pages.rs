@@ -1,16 +1,12 @@
-//! Tests of the pages and files for operators: the table of flags, the names of metrics, and the
-//! settings of the unit.
+//! The pages and files for operators: the table of flags, and the names of metrics in the alerts.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fmt::Write;
-use std::fs;
 
 use groundwork::command_line;
 use plant_store_server::PLANT_STORE;
-use plant_store_tests::{Server, root};
-
-use crate::metrics::{metrics_address, scrape, series};
+use plant_store_tests::prelude::*;
 
 /// Returns the content of a file in the repository.
 pub fn text(file: &str) -> String {
@@ -19,7 +15,7 @@ pub fn text(file: &str) -> String {
 
 /// Returns the first two cells of each row in the table whose first header is `header`.
 pub fn table(text: &str, header: &str) -> Vec<(String, String)> {
-    let header = format!("| {header}").trim_end().to_owned() + " |";
+    let header = format!("| {header} |");
     let rows = text.lines().skip_while(|line| !line.starts_with(&header)).skip(2);
     let cells = rows.take_while(|line| line.starts_with('|')).map(|line| {
         let mut cells = line.split('|').skip(1).map(|cell| cell.trim().to_owned());
@@ -54,33 +50,20 @@ fn table_of_flags_in_the_server_readme_is_current() {
     expectorate::assert_contents(root().join(path), &expected);
 }
 
+/// The tests of monitoring compare the documented series with the served ones.
 #[test]
-fn alerts_name_series_that_are_served() {
-    let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
-    let metrics = metrics_address(&server);
-    let is_in_a_name = |letter: char| letter.is_ascii_lowercase() || letter == '_';
-    let alerts = text("server/alerts.yaml");
-    let names: BTreeSet<_> = alerts
-        .split(|letter| !is_in_a_name(letter))
-        .filter(|word| word.starts_with("plant_store_"))
-        // This name is only served on PostgreSQL.
-        .filter(|name| *name != "plant_store_database_retries_total")
+fn alerts_name_series_that_are_documented() {
+    let documented: BTreeSet<_> = table(&text("server/OPERATING.md"), "series")
+        .into_iter()
+        .map(|(name, _)| name.trim_matches('`').to_owned())
         .collect();
+    let alerts = text("server/alerts.yaml");
+    let words = alerts.split(|letter: char| !letter.is_ascii_lowercase() && letter != '_');
+    let names: BTreeSet<_> = words.filter(|word| word.starts_with("plant_store_")).collect();
     assert!(names.len() > 3, "{names:?}");
     for name in names {
-        // Some series appear within a second.
-        server.wait_until(&format!("{name} is served"), || {
-            let scrape = scrape(metrics);
-            series(&scrape).keys().any(|key| key.split('{').next() == Some(name))
-        });
-    }
-}
-
-/// A long WAL or a slow database must not abort the start, and a flood must not suppress records.
-#[test]
-fn unit_limits_neither_the_start_time_nor_the_log_rate() {
-    let unit = text("server/deploy/plant-store.service");
-    for setting in ["TimeoutStartSec=infinity", "LogRateLimitIntervalSec=0"] {
-        assert!(unit.lines().any(|line| line == setting), "{setting}");
+        let of_histogram = ["_bucket", "_sum", "_count"].map(|end| name.strip_suffix(end));
+        let mut series = of_histogram.into_iter().flatten().chain([name]);
+        assert!(series.any(|series| documented.contains(series)), "{name}");
     }
 }

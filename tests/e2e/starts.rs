@@ -1,0 +1,130 @@
+//! A start that succeeds: what it logs, what it prints for a new store, and what it tells its
+//! supervisor.
+
+use std::net::TcpListener;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+
+use plant_store_tests::prelude::*;
+use plant_store_tests::process::send;
+
+use crate::database::STORE;
+
+/// An operator notices immediately if the server was started in the wrong folder.
+#[test]
+fn start_logs_the_release_the_store_and_whether_it_is_new() {
+    let server = Server::start();
+    let first = server.record(|record| record["msg"] == "listening");
+    let version = first["version"].as_str().expect("text");
+    assert!(version.starts_with(env!("CARGO_PKG_VERSION")), "{first}");
+    assert_eq!((&first["is_new"], &first["layout"]), (&true.into(), &1.into()));
+    let url = match Engine::of_this_run() {
+        Engine::Sqlite => format!("sqlite:{}", server.folder().join(STORE).display()),
+        Engine::Postgres => "postgres://".into(),
+    };
+    assert!(first["store"].as_str().is_some_and(|store| store.starts_with(&url)), "{first}");
+    let again = server.stopped_by(Signal::SIGTERM).start();
+    again.record(|record| record["is_new"] == false);
+}
+
+/// A shell runs the printed command unchanged. In that shell, a function named `curl` prints its
+/// arguments, and the test sends the request that they describe. So the test needs no curl.
+#[test]
+fn printed_curl_command_creates_the_first_plant() {
+    let server = Server::start();
+    let printed = server.first_request.as_deref().expect("a new store prints a command");
+    let script = format!("curl() {{ printf '%s\\n' \"$@\"; }}; {printed}");
+    let arguments = run(Command::new("sh").args(["-c", &script])).succeeded();
+    let [url, "-H", authorization, "-H", content_type, "-d", body] =
+        arguments.lines().collect::<Vec<_>>()[..]
+    else {
+        panic!("unexpected arguments of curl: {arguments}");
+    };
+    assert_eq!(url, format!("{}/plants", server.url));
+    assert_eq!(content_type, "Content-Type: application/json");
+    let created = server.create_with(&format!("{authorization}\r\n"), body);
+    assert_eq!(created.plant(), json!({ "name": "Monstera deliciosa", "tag": "indoor" }));
+    assert_eq!(server.export()[&1].name, "Monstera deliciosa");
+}
+
+/// The printed command contains an address that a client on this machine can reach.
+#[test]
+fn server_listens_on_the_given_address() {
+    let ipv4 = [
+        ("127.0.0.2", "127.0.0.2", "127.0.0.2"),
+        ("0.0.0.0", "0.0.0.0", "127.0.0.1"),
+        ("localhost", "127.0.0.1", "127.0.0.1"),
+    ];
+    // Some machines have no IPv6.
+    let ipv6 = TcpListener::bind("[::1]:0").is_ok().then_some(("[::]", "[::]", "[::1]"));
+    each_row(ipv4.into_iter().chain(ipv6), |(host, expected, client)| {
+        let server = Server::starting().with(&["--listen", &format!("{host}:0")]).start();
+        let port = server.address.port();
+        assert_eq!(server.address.to_string(), format!("{expected}:{port}"));
+        let curl = server.first_request.as_deref().expect("a new store");
+        assert!(curl.contains(&format!("curl http://{client}:{port}/plants ")), "{curl}");
+    });
+}
+
+#[test]
+fn first_token_none_issues_and_prints_no_token() {
+    let folder = Folder::new();
+    let mut command = folder.command();
+    command.args(["serve", "--first-token", "none"]);
+    let mut launched = Launched::start(&mut command).expect("it serves");
+    let listed = run(folder.command().args(["token", "list", "--json"])).succeeded();
+    assert_eq!(listed.trim(), "[]");
+    send(Signal::SIGTERM, &launched.process);
+    assert_eq!(launched.rest().expect("text"), "");
+}
+
+#[test]
+fn no_create_starts_only_on_an_existing_store() {
+    let folder = Folder::new();
+    for _ in 0..2 {
+        run(folder.command().args(["serve", "--no-create"])).failed(1, "store");
+        assert_eq!(fs::read_dir(folder.path()).expect("the folder is there").count(), 0);
+    }
+    let server = Server::starting_in(folder).start();
+    let server = server.stopped_by(Signal::SIGTERM).with(&["--no-create"]).start();
+    server.create(&plant(1, "Ficus", None)).plant();
+}
+
+#[test]
+fn sighup_does_not_end_the_process() {
+    let mut server = Server::start();
+    server.signal(Signal::SIGHUP);
+    server.wait_for_log("SIGHUP: there are no TLS files to reload");
+    server.create(&plant(1, "Ficus", None)).plant();
+    server.signal(Signal::SIGTERM);
+    assert!(server.wait().success());
+}
+
+/// The socket of a supervisor is a path, or, with a leading `@`, in the abstract namespace.
+#[test]
+fn supervisor_is_notified_of_ready_and_stopping() {
+    each_row(["", "@"], |mark| {
+        let starting = Server::starting();
+        let path = starting.folder().join("notify").display().to_string();
+        let address = if mark.is_empty() {
+            SocketAddr::from_pathname(&path)
+        } else {
+            SocketAddr::from_abstract_name(&path)
+        };
+        let socket = UnixDatagram::bind_addr(&address.expect("an address")).expect("a socket");
+        socket.set_read_timeout(Some(EVENT_TIMEOUT)).expect("a time-out can be set");
+        let notification = || {
+            let mut buffer = [0; 256];
+            let length = socket.recv(&mut buffer).expect("the server notifies the supervisor");
+            String::from_utf8_lossy(&buffer[..length]).trim_end().to_owned()
+        };
+        let starting = starting.command(|command| {
+            command.env("NOTIFY_SOCKET", format!("{mark}{path}"));
+        });
+        let mut server = starting.start();
+        assert_eq!(notification(), "READY=1");
+        server.signal(Signal::SIGTERM);
+        assert_eq!(notification(), "STOPPING=1");
+        assert!(server.wait().success());
+    });
+}
