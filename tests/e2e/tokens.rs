@@ -187,3 +187,19 @@ fn expired_token_keeps_its_name_until_it_is_revoked() {
     assert!(!server.command(&["token", "list"]).contains("expired"));
     server.create_with(&bearer(token.trim_end()), &plant).plant();
 }
+
+/// The token is checked before the body, and again after it.
+#[test]
+fn token_revoked_while_a_body_is_sent_creates_nothing() {
+    let server = Server::start();
+    let token = server.command(&["token", "create", "ci"]);
+    let request =
+        plant_store_tests::post(&bearer(token.trim_end()), plant(1, "Ficus", None).as_bytes());
+    let (most, last) = request.split_at(request.len() - 1);
+    let mut connection = server.connect();
+    connection.send(most);
+    server.command(&["token", "revoke", "ci"]);
+    connection.send(last);
+    assert_eq!(connection.receive().error(), 401);
+    assert!(server.export().is_empty());
+}

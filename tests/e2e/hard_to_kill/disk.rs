@@ -87,8 +87,7 @@ pub fn stop_hanging(folder: &Path, call: &str, file: &str) {
 }
 
 /// Simulates a power cut: every write since the last successful sync is lost.
-pub fn cut_power(stopped: &Starting) {
-    let folder = stopped.folder();
+pub fn cut_power(folder: &Path) {
     for file in [STORE, WAL] {
         let synced = state(folder, "synced", file);
         if fs::exists(&synced).expect("the folder can be read") {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -21,12 +21,6 @@ const CREATES: u32 = 200;
 /// How long a client waits after a refusal.
 pub const PAUSE: Duration = Duration::from_millis(20);
 
-/// The number of clients that hold their last byte back until a token is revoked.
-const SLOW_CLIENTS: usize = 2;
-
-/// For how long they hold it back at most, in milliseconds. A revocation takes two seconds.
-const HELD_BACK: std::ops::Range<u64> = 3000..7000;
-
 pub struct Clients {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
@@ -40,18 +34,8 @@ struct Shared {
     secrets: Mutex<Vec<String>>,
     attempts: Mutex<Vec<Attempt>>,
     /// The creates without an answer, by the number of the client.
-    in_flight: Mutex<BTreeMap<usize, InFlight>>,
-    /// How often held back bytes were released.
-    releases: AtomicUsize,
+    in_flight: Mutex<BTreeMap<usize, Attempt>>,
     is_over: AtomicBool,
-}
-
-#[derive(Clone, Copy)]
-struct InFlight {
-    /// The attempt as it is if it is never answered.
-    attempt: Attempt,
-    /// When its last byte was sent.
-    sent: Option<Instant>,
 }
 
 impl Clients {
@@ -64,7 +48,6 @@ impl Clients {
             secrets: secrets.into(),
             attempts: Mutex::default(),
             in_flight: Mutex::default(),
-            releases: AtomicUsize::new(0),
             is_over: AtomicBool::new(false),
         });
         let start = |client| {
@@ -79,7 +62,7 @@ impl Clients {
         // In this order none is missing. One that is answered in between is there twice.
         let in_flight = lock(&self.shared.in_flight).clone();
         let mut attempts = self.answered();
-        attempts.extend(in_flight.into_values().map(|in_flight| in_flight.attempt));
+        attempts.extend(in_flight.into_values());
         attempts
     }
 
@@ -95,7 +78,7 @@ impl Clients {
 
     /// Returns when the oldest create without an answer was sent.
     pub fn waiting_since(&self) -> Option<Instant> {
-        lock(&self.shared.in_flight).values().filter_map(|in_flight| in_flight.sent).min()
+        lock(&self.shared.in_flight).values().map(|attempt| attempt.begun).min()
     }
 
     /// Lets the clients also use this token.
@@ -106,11 +89,6 @@ impl Clients {
     /// Lets the clients open their next connections to these addresses.
     pub fn move_to(&self, addresses: Vec<SocketAddr>) {
         *lock(&self.shared.addresses) = addresses;
-    }
-
-    /// Releases the bytes that are held back.
-    pub fn release(&self) {
-        self.shared.releases.fetch_add(1, Relaxed);
     }
 
     /// Stops the clients after their current create, and returns all attempts.
@@ -152,66 +130,40 @@ impl Shared {
         }
     }
 
-    /// Creates a plant. A slow client holds its last byte back.
     fn create(
         &self,
         client: usize,
         open: Connection,
         connection: &mut Option<Connection>,
     ) -> Answer {
-        let holds_back = client < SLOW_CLIENTS;
         let number = if rand::random_ratio(1, 4) {
             (self.next.load(Relaxed) - rand::random_range(0..300)).max(0)
         } else {
             self.next.fetch_add(1, Relaxed)
         };
         let plant = plant(number);
-        let (token, secret) = self.pick_token(holds_back);
-        let started = Instant::now();
-        let far = started + Duration::from_hours(1);
-        let (begun, answer) = (started, Answer::Refused);
-        let attempt = Attempt { plant, token, answer, started, begun, ended: far };
-        let sent = (!holds_back).then_some(started);
-        lock(&self.in_flight).insert(client, InFlight { attempt, sent });
-
-        let wait = || {
-            if holds_back {
-                self.hold_back();
-                lock(&self.in_flight).entry(client).and_modify(|in_flight| {
-                    in_flight.sent = Some(Instant::now());
-                });
-            }
-        };
-        let (begun, answer) = create(open, connection, plant, &secret, wait);
-        let attempt = Attempt { begun, answer, ended: Instant::now(), ..attempt };
-        lock(&self.attempts).push(attempt);
+        let (token, secret) = self.pick_token();
+        let begun = Instant::now();
+        let ended = begun + Duration::from_hours(1);
+        let attempt = Attempt { plant, token, answer: Answer::Refused, begun, ended };
+        lock(&self.in_flight).insert(client, attempt);
+        let answer = create(open, connection, plant, &secret);
+        lock(&self.attempts).push(Attempt { answer, ended: Instant::now(), ..attempt });
         lock(&self.in_flight).remove(&client);
         answer
     }
 
     /// Returns the index of a token, and the token: mostly the first one, which is never revoked,
     /// or the newest one, which may be revoked next.
-    fn pick_token(&self, newest: bool) -> (usize, String) {
+    fn pick_token(&self) -> (usize, String) {
         let secrets = lock(&self.secrets);
         let last = secrets.len() - 1;
         let token = match rand::random_range(0..4) {
-            _ if newest => last,
             0 | 1 => 0,
             2 => last,
             _ => rand::random_range(0..=last),
         };
         (token, secrets[token].clone())
-    }
-
-    fn hold_back(&self) {
-        let until = Instant::now() + Duration::from_millis(rand::random_range(HELD_BACK));
-        let releases = self.releases.load(Relaxed);
-        while Instant::now() < until
-            && self.releases.load(Relaxed) == releases
-            && !self.is_over.load(Relaxed)
-        {
-            thread::sleep(Duration::from_millis(5));
-        }
     }
 }
 
@@ -237,28 +189,21 @@ pub fn body(Plant { id, variant }: Plant) -> String {
     plant_store_tests::plant(id, &name, TAGS[pick(3)])
 }
 
-/// Creates a plant on an open connection, with a wait before the last byte. Keeps the connection if
-/// the server does. Returns when the last byte was sent, and the answer.
+/// Creates a plant on an open connection, and keeps the connection if the server does.
 pub fn create(
     mut open: Connection,
     connection: &mut Option<Connection>,
     plant: Plant,
     secret: &str,
-    wait: impl FnOnce(),
-) -> (Instant, Answer) {
+) -> Answer {
     let sent = body(plant);
-    let request = post(&bearer(secret), sent.as_bytes());
-    let (most, last) = request.split_at(request.len() - 1);
-    open.try_send(most);
-    wait();
-    let begun = Instant::now();
-    open.try_send(last);
+    open.try_send(&post(&bearer(secret), sent.as_bytes()));
     // Also after a failed write: the server may have refused the request and closed the connection.
-    let Some(response) = open.try_receive() else { return (begun, Answer::Lost) };
+    let Some(response) = open.try_receive() else { return Answer::Lost };
     if response.header("connection") != Some("close") {
         *connection = Some(open);
     }
-    (begun, answer(&response, &sent))
+    answer(&response, &sent)
 }
 
 fn answer(response: &Response, sent: &str) -> Answer {
@@ -271,7 +216,7 @@ fn answer(response: &Response, sent: &str) -> Answer {
         401 => Answer::Unauthorized,
         409 => Answer::Conflict,
         500 => Answer::Failed,
-        // 408 after a pause: the last byte did not arrive in time.
+        // 408 after a pause: the body did not arrive in time.
         408 | 503 => Answer::Refused,
         _ => Answer::Wrong,
     }

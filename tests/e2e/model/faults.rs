@@ -58,8 +58,6 @@ pub enum Fault {
     Removed(File),
     /// Like [`Fault::Removed`], with an unrelated file at the path in the meantime.
     Replaced(File),
-    /// The file loses its content. At the end, the store and its WAL have their content again.
-    Truncated(File),
 
     /// The database is stopped properly, and starts again at the end.
     DatabaseStopped,
@@ -187,7 +185,6 @@ impl Fault {
             Self::Full(_) => Effect { stops: &[1], ..NONE },
             Self::KilledAt { .. } => Effect { answers: &[Lost], ends: &[137], ..NONE },
             Self::Renamed(_) | Self::Removed(_) | Self::Replaced(_) => GONE,
-            Self::Truncated(_) => Effect { ends: &[1, 3], denies: None, must_end: false, ..GONE },
             Self::PowerCut => Effect { answers: &[Refused, Lost], ..WAITED_OUT },
             Self::BackendKilled
             | Self::SessionsEnded
@@ -221,14 +218,8 @@ impl Fault {
         self.effect().answers.is_empty()
     }
 
-    /// Whether a file is not in place or was destroyed, so that a command's change would be lost.
+    /// Whether a file is not in place, so that a command's change would be lost.
     pub fn loses_changes(self) -> bool {
-        self.is_destructive()
-            || matches!(self, Self::Renamed(_) | Self::Removed(_) | Self::Replaced(_))
-    }
-
-    /// Whether it destroys what was stored.
-    pub fn is_destructive(self) -> bool {
-        matches!(self, Self::Truncated(_))
+        matches!(self, Self::Renamed(_) | Self::Removed(_) | Self::Replaced(_))
     }
 }

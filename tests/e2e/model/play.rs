@@ -71,7 +71,7 @@ impl<W: World> Player<W> {
     fn new(world: W, store_timeout: Duration) -> Self {
         let first = Token {
             name: "first".into(),
-            secret: world.first_token().to_owned(),
+            secret: world.process().token.clone(),
             valid_since: Some(Instant::now()),
             revoke_begun: None,
             revoked: None,
@@ -128,7 +128,7 @@ impl<W: World> Player<W> {
     }
 
     fn load(&mut self, answers: usize) -> Result {
-        if !self.world.is_up() {
+        if !self.world.process().is_up() {
             self.start()?;
         }
         let secrets = self.model.tokens.iter().map(|token| token.secret.clone()).collect();
@@ -188,12 +188,12 @@ impl<W: World> Player<W> {
             self.add_spell(fault);
             self.set_complete(fault);
         }
-        self.world.is_up() && self.model.in_force().any(|fault| fault.effect().must_end)
+        self.world.process().is_up() && self.model.in_force().any(|fault| fault.effect().must_end)
     }
 
     fn wait_for_end(&mut self) -> Result {
         let begun = Instant::now();
-        while self.world.is_up() {
+        while self.world.process().is_up() {
             if begun.elapsed() > FATAL {
                 return Err("the process goes on".into());
             }
@@ -212,25 +212,25 @@ impl<W: World> Player<W> {
     /// Returns the exit code of the process if it has ended. If it was the only server, takes the
     /// attempts of the clients.
     fn ended(&mut self) -> Option<i32> {
-        use std::os::unix::process::ExitStatusExt;
-        let status = self.world.ended()?;
+        let code = self.world.process_mut().ended()?;
         let addresses = self.world.addresses();
         if addresses.is_empty() {
             self.collect();
         } else if let Some(clients) = &self.clients {
             clients.move_to(addresses);
         }
-        let signal = || status.signal().map(|signal| 128 + signal);
-        Some(status.code().or_else(signal).expect("it has ended"))
+        Some(code)
     }
 
     fn begin(&mut self, fault: Fault) {
-        let is_possible = self.world.is_up() || matches!(fault, Fault::KilledAt { .. });
+        let is_possible = self.world.process().is_up() || matches!(fault, Fault::KilledAt { .. });
         if !is_possible || self.model.in_force().any(|old| old == fault) {
             return;
         }
         self.add_spell(fault);
-        if !self.world.begin(fault) {
+        if fault == Fault::Paused {
+            self.world.process().signal(Signal::SIGSTOP);
+        } else if !self.world.begin(fault) {
             self.model.spells.pop();
             return;
         }
@@ -271,24 +271,27 @@ impl<W: World> Player<W> {
         if !self.model.in_force().any(|old| old == fault) {
             return Ok(());
         }
-        if matches!(fault, Fault::Truncated(_)) {
-            // The content must not come back under a running server.
-            self.stop(Signal::SIGKILL)?;
-        }
         let causes_end = fault.effect().must_end || !fault.effect().ends.is_empty();
         if causes_end && self.must_end() {
             for fault in self.blocking() {
-                self.set_ending(fault);
-                self.world.heal(fault);
+                self.heal(fault);
                 self.set_ended(fault);
             }
             self.wait_for_end()?;
         }
-        self.set_ending(fault);
-        self.world.heal(fault);
+        self.heal(fault);
         self.notice_end()?;
         self.set_ended(fault);
         Ok(())
+    }
+
+    fn heal(&mut self, fault: Fault) {
+        self.set_ending(fault);
+        if fault != Fault::Paused {
+            self.world.heal(fault);
+        } else if self.world.process().is_up() {
+            self.world.process().signal(Signal::SIGCONT);
+        }
     }
 
     /// Ends all faults that can be ended.
@@ -303,13 +306,13 @@ impl<W: World> Player<W> {
     fn stop(&mut self, signal: Signal) -> Result {
         self.end(Fault::Paused)?;
         self.notice_end()?;
-        if !self.world.is_up() {
+        if !self.world.process().is_up() {
             return Ok(());
         }
         let is_kill = signal == Signal::SIGKILL;
         let fault = if is_kill { Fault::Killed } else { Fault::Terminated };
         self.add_spell(fault);
-        self.world.stop(signal);
+        self.world.process().signal(signal);
         let begun = Instant::now();
         let code = loop {
             if let Some(code) = self.ended() {
@@ -327,19 +330,12 @@ impl<W: World> Player<W> {
         if !is_kill && code != 0 && !self.model.in_force().any(allows) {
             return Err(format!("the exit code after SIGTERM is {code}"));
         }
-        let is_clean = self.model.in_force().all(|fault| fault == Fault::Terminated);
-        if !is_kill
-            && is_clean
-            && let Some(file) = self.world.left_behind()
-        {
-            return Err(format!("after SIGTERM there is {file}"));
-        }
         Ok(())
     }
 
     /// Starts the server, with the faults that kill it while it starts; then without any fault.
     fn start(&mut self) -> Result {
-        if self.world.is_up() {
+        if self.world.process().is_up() {
             self.end_all()?;
             return self.judge_store();
         }
@@ -350,7 +346,7 @@ impl<W: World> Player<W> {
             self.world.start_in_vain();
         }
         self.end_all()?;
-        self.world.start();
+        self.world.process_mut().start();
         for fault in UNTIL_START {
             self.set_ended(fault);
         }

@@ -39,9 +39,7 @@ pub struct Attempt {
     /// The index of the token.
     pub token: usize,
     pub answer: Answer,
-    /// When its first byte was sent: its token may be refused from here on.
-    pub started: Instant,
-    /// When its last byte was sent: it may be stored from here on.
+    /// When it was sent.
     pub begun: Instant,
     pub ended: Instant,
 }
@@ -62,7 +60,7 @@ pub struct Spell {
 impl Spell {
     fn overlaps(&self, attempt: &Attempt, lingers: Duration) -> bool {
         self.begun <= attempt.ended
-            && self.ended.is_none_or(|ended| attempt.started <= ended + lingers)
+            && self.ended.is_none_or(|ended| attempt.begun <= ended + lingers)
     }
 
     fn explains(&self, attempt: &Attempt) -> bool {
@@ -140,7 +138,7 @@ impl Model {
     }
 
     fn judge_one(&self, attempt: &Attempt) -> Result {
-        let Attempt { answer, started, begun, ended, .. } = *attempt;
+        let Attempt { answer, begun, ended, .. } = *attempt;
         let token = &self.tokens[attempt.token];
         self.judge_wait(begun, ended)?;
         match answer {
@@ -150,7 +148,7 @@ impl Model {
             Created | Conflict if self.spells.iter().any(|spell| spell.denies(begun, ended)) => {
                 Err("a fault must prevent it".into())
             }
-            Unauthorized if token.is_valid(started, ended) => Err("its token is valid".into()),
+            Unauthorized if token.is_valid(begun, ended) => Err("its token is valid".into()),
             Created | Conflict | Unauthorized => Ok(()),
             Wrong => Err("the answer is wrong".into()),
             Failed | Refused | Lost => {
@@ -184,12 +182,6 @@ impl Model {
         attempt.answer != Unauthorized && !is_stopped && !is_revoked
     }
 
-    /// Whether a 200 of this attempt says nothing: the content of a file was destroyed meanwhile.
-    fn is_void(&self, attempt: &Attempt) -> bool {
-        let mut spells = self.spells.iter();
-        spells.any(|spell| spell.fault.is_destructive() && spell.overlaps(attempt, Duration::ZERO))
-    }
-
     /// Applies, in the order of time, the requests that were sent before `until`, and the answers
     /// that arrived before `known`.
     fn replay(&mut self, attempts: &[Attempt], known: Instant, until: Instant) -> Result {
@@ -203,14 +195,12 @@ impl Model {
         for (_, is_answer, attempt) in events {
             let Plant { id, variant } = attempt.plant;
             let may_store = self.may_store(attempt);
-            let is_void = self.is_void(attempt);
             let worlds = self.ids.entry(id).or_insert_with(|| Worlds::from([None]));
             let same = Some(variant);
             match (is_answer, attempt.answer) {
                 (false, _) if may_store && worlds.contains(&None) => {
                     worlds.insert(same);
                 }
-                (true, Created | Conflict) if is_void => {}
                 (true, Created) => worlds.retain(|world| *world == same),
                 (true, Conflict) => worlds.retain(|world| world.is_some() && *world != same),
                 _ => {}

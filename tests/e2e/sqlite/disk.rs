@@ -33,7 +33,7 @@ fn failed_fsync_of_a_commit_answers_500_and_exits_1() {
     let server = disk::start_again(stopped);
     server.create(&plant(3, "Fern", None)).plant();
     let stopped = server.stopped_by(Signal::SIGKILL);
-    disk::cut_power(&stopped);
+    disk::cut_power(stopped.folder());
     assert!(disk::start_again(stopped).export().into_keys().eq([1, 2, 3]));
 }
 

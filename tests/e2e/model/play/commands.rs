@@ -1,7 +1,8 @@
 //! The commands of operators, under load.
 
-use std::process::Output;
 use std::time::Instant;
+
+use plant_store_tests::process::Ended;
 
 use super::Player;
 use super::store::stored;
@@ -20,17 +21,15 @@ impl<W: World> Player<W> {
         let begun = Instant::now();
         let issued = self.world.run(&["token", "create", &name]);
         self.judge_command(&issued, begun)?;
-        let secret = String::from_utf8_lossy(&issued.stdout).trim().to_owned();
+        let secret = issued.stdout.trim().to_owned();
         if secret.is_empty() {
             return Ok(());
         }
-        let valid_since = issued.status.success().then(Instant::now);
+        let valid_since = (issued.code == Some(0)).then(Instant::now);
         let token =
             Token { name, secret: secret.clone(), valid_since, revoke_begun: None, revoked: None };
         self.model.tokens.push(token);
         self.clients.iter().for_each(|clients| clients.issue(secret.clone()));
-        // Otherwise the slow clients would not use this token for seconds.
-        self.clients.iter().for_each(Clients::release);
         Ok(())
     }
 
@@ -45,9 +44,8 @@ impl<W: World> Player<W> {
         self.model.tokens[at].revoke_begun = Some(begun);
         let name = self.model.tokens[at].name.clone();
         let revoked = self.world.run(&["token", "revoke", &name]);
-        if revoked.status.success() {
+        if revoked.code == Some(0) {
             self.model.tokens[at].revoked = Some(Instant::now());
-            self.clients.iter().for_each(Clients::release);
         }
         self.judge_command(&revoked, begun)
     }
@@ -59,25 +57,24 @@ impl<W: World> Player<W> {
     }
 
     /// A command may fail only while a fault is in force.
-    fn judge_command(&self, output: &Output, begun: Instant) -> Result {
+    fn judge_command(&self, output: &Ended, begun: Instant) -> Result {
         let is_hit = self.model.spells.iter().any(|spell| {
             let effect = spell.fault.effect();
             effect.fails_commands && spell.ended.is_none_or(|ended| begun <= ended + effect.lingers)
         });
-        if output.status.success() || is_hit {
+        if output.code == Some(0) || is_hit {
             return Ok(());
         }
-        Err(format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr)))
+        Err(format!("{output:?}"))
     }
 
     /// Runs a command that must succeed.
-    pub(super) fn succeeds(&self, words: &[&str]) -> Result<Output> {
+    pub(super) fn succeeds(&self, words: &[&str]) -> Result<Ended> {
         let output = self.world.run(words);
-        if output.status.success() {
+        if output.code == Some(0) {
             return Ok(output);
         }
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        Err(format!("{words:?}: {}: {stderr}", output.status))
+        Err(format!("{words:?}: {output:?}"))
     }
 
     pub(super) fn operate(&mut self, command: Command) -> Result {
@@ -87,7 +84,8 @@ impl<W: World> Player<W> {
         let begun = Instant::now();
         self.copies += 1;
         let copy = format!("sqlite:copy-{}.db", self.copies);
-        let copied = ["copy", "--from", self.world.store(), "--to", &copy, "--tokens", "none"];
+        let copied =
+            ["copy", "--from", &self.world.process().store, "--to", &copy, "--tokens", "none"];
         let words: &[&str] = match command {
             Command::Check => &["check"],
             Command::Export => &["export"],
@@ -96,10 +94,10 @@ impl<W: World> Player<W> {
         let done = self.world.run(words);
         let ended = Instant::now();
         self.judge_command(&done, begun)?;
-        if command == Command::Check && done.status.code() == Some(1) {
-            return Err(format!("unsound: {}", String::from_utf8_lossy(&done.stderr)));
+        if command == Command::Check && done.code == Some(1) {
+            return Err(format!("unsound: {}", done.stderr));
         }
-        if !done.status.success() || command == Command::Check {
+        if done.code != Some(0) || command == Command::Check {
             return Ok(());
         }
         let stored = match command {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
-use std::process::Output;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use plant_store_client::types::NewPlant;
 use plant_store_tests::Connection;
+use plant_store_tests::process::Ended;
 
 use super::Player;
 use crate::model::clients::{self, Clients, PAUSE, body, create};
@@ -23,13 +23,13 @@ impl<W: World> Player<W> {
     /// plant without a final answer gets one, and no revoked token does.
     pub(super) fn judge_store(&mut self) -> Result {
         self.notice_end()?;
-        if !self.world.is_up() {
+        if !self.world.process().is_up() {
             return Ok(());
         }
         self.answer_all()?;
         let listed = self.succeeds(&["token", "list", "--json"])?;
         let listed: Vec<serde_json::Value> =
-            serde_json::from_slice(&listed.stdout).map_err(|error| error.to_string())?;
+            serde_json::from_str(&listed.stdout).map_err(|error| error.to_string())?;
         let names: Vec<_> =
             listed.iter().map(|token| token["name"].as_str().expect("a name").into()).collect();
         self.model.settle_tokens(&names, Instant::now())?;
@@ -98,12 +98,11 @@ impl<W: World> Player<W> {
         let first = Instant::now();
         let secret = self.model.tokens[token].secret.clone();
         loop {
-            let started = Instant::now();
+            let begun = Instant::now();
             let open = connection.take().or_else(|| Connection::try_open(address));
             let open = open.ok_or("the server takes no connection")?;
-            let (begun, answer) = create(open, connection, plant, &secret, || ());
-            let ended = Instant::now();
-            let attempt = Attempt { plant, token, answer, started, begun, ended };
+            let answer = create(open, connection, plant, &secret);
+            let attempt = Attempt { plant, token, answer, begun, ended: Instant::now() };
             self.attempts.push(attempt);
             // Otherwise the model judges it at the end of the scene.
             if matches!(answer, Answer::Created | Answer::Conflict | Answer::Unauthorized) {
@@ -120,9 +119,9 @@ impl<W: World> Player<W> {
 }
 
 /// Parses an export: each plant must be one that the clients send.
-pub fn stored(export: &Output) -> Result<Stored> {
+pub fn stored(export: &Ended) -> Result<Stored> {
     let mut stored = Stored::new();
-    for line in String::from_utf8_lossy(&export.stdout).lines() {
+    for line in export.stdout.lines() {
         let plant: NewPlant = serde_json::from_str(line).map_err(|error| error.to_string())?;
         let found = serde_json::to_value(&plant).expect("JSON");
         let is_it = |variant: &u8| {

@@ -3,17 +3,14 @@
 
 mod scenes;
 
-use std::fs;
 use std::net::SocketAddr;
-use std::path::Path;
-use std::process::{ExitStatus, Output};
 
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::kill;
 use plant_store_tests::postgres::{Cluster, Link, Network, Session};
-use plant_store_tests::{Folder, Server, Starting, wait_until};
+use plant_store_tests::prelude::*;
 
 use super::faults::Fault;
-use super::world::{World, output, without_requests};
+use super::world::{Process, World, without_requests};
 use crate::postgres::{Paused, create_database};
 
 const FLAGS: [&str; 4] = ["--store-timeout", "3s", "--shutdown-timeout", "3s"];
@@ -29,14 +26,10 @@ pub struct Postgres {
     is_standby_up: bool,
     /// The processes of a worker that are paused.
     paused: Vec<Paused>,
-    /// `None` while it is down.
-    first: Option<Server>,
-    /// `None` while the first server is up.
-    stopped: Option<Starting>,
+    process: Process,
     second: Server,
     /// The folder in which commands run.
     folder: Folder,
-    url: String,
 }
 
 impl Postgres {
@@ -67,11 +60,9 @@ impl Postgres {
             is_standby_up: has_standby,
             standby,
             paused: Vec::new(),
-            first: Some(first),
-            stopped: None,
+            process: Process::new(first, |starting| starting.with(&FLAGS)),
             second,
             folder: Folder::over(&url),
-            url,
         }
     }
 
@@ -147,16 +138,16 @@ const FAIL: &str = "CREATE FUNCTION fail() RETURNS boolean LANGUAGE plpgsql AS
     ALTER TABLE plants ADD CONSTRAINT fails CHECK (fail()) NOT VALID";
 
 impl World for Postgres {
+    fn process(&self) -> &Process {
+        &self.process
+    }
+
+    fn process_mut(&mut self) -> &mut Process {
+        &mut self.process
+    }
+
     fn addresses(&self) -> Vec<SocketAddr> {
-        self.first.iter().chain([&self.second]).map(|server| server.address).collect()
-    }
-
-    fn first_token(&self) -> &str {
-        &self.second.token
-    }
-
-    fn store(&self) -> &str {
-        &self.url
+        self.process.up.iter().chain([&self.second]).map(|server| server.address).collect()
     }
 
     fn probe(&self) -> Box<dyn FnMut() + Send> {
@@ -171,11 +162,6 @@ impl World for Postgres {
     fn begin(&mut self, fault: Fault) -> bool {
         self.wait_for_recovery();
         match fault {
-            Fault::Paused => {
-                let Some(server) = &self.first else { return false };
-                server.signal(Signal::SIGSTOP);
-                return true;
-            }
             Fault::StandbyDown if self.is_standby_up => {
                 self.standby.as_ref().expect("it is up").stop("fast");
                 self.is_standby_up = false;
@@ -225,14 +211,9 @@ impl World for Postgres {
         true
     }
 
-    fn has_shown(&self, _: Fault) -> bool {
-        true
-    }
-
     fn heal(&mut self, fault: Fault) {
         self.wait_for_recovery();
         match fault {
-            Fault::Paused => self.first.iter().for_each(|server| server.signal(Signal::SIGCONT)),
             Fault::StandbyDown => {
                 self.standby.as_ref().expect("it is down").start_again();
                 self.is_standby_up = true;
@@ -267,54 +248,20 @@ impl World for Postgres {
         }
     }
 
-    fn start(&mut self) {
-        let stopped = self.stopped.take().expect("the server is down");
-        self.first = Some(stopped.with(&FLAGS).start());
-    }
-
-    fn start_in_vain(&mut self) {}
-
-    fn stop(&mut self, signal: Signal) {
-        self.first.as_ref().expect("the server is up").signal(signal);
-    }
-
-    fn ended(&mut self) -> Option<ExitStatus> {
-        assert_eq!(self.second.try_wait(), None, "the second server keeps running");
-        self.first.as_mut()?.try_wait()?;
-        let (status, stopped) = self.first.take()?.ended();
-        self.stopped = Some(stopped);
-        Some(status)
-    }
-
-    fn is_up(&self) -> bool {
-        self.first.is_some()
-    }
-
-    fn has_failed_sync(&self) -> bool {
-        false
-    }
-
-    fn left_behind(&self) -> Option<&'static str> {
-        None
-    }
-
     /// Kills the database, too. The writes that it did not sync survive.
     fn cut_power(&mut self, _: bool) {
+        assert_eq!(self.second.try_wait(), None, "the second server keeps running");
         self.primary.kill();
         self.is_primary_up = false;
         self.start_primary();
     }
 
-    fn run(&self, words: &[&str]) -> Output {
-        output(self.folder.command().args(words))
+    fn command(&self) -> Command {
+        self.folder.command()
     }
 
     fn log(&self) -> String {
-        let of = |folder: &Path| fs::read_to_string(folder.join("log")).unwrap_or_default();
-        let first = self.first.as_ref().map(|server| of(server.folder()));
-        let stopped = self.stopped.as_ref().map(|server| of(server.folder()));
-        let first = first.or(stopped).unwrap_or_default();
-        let [first, second] = [&first, &of(self.second.folder())].map(|log| without_requests(log));
-        format!("{first}\nsecond server:\n{second}")
+        let second = without_requests(self.second.folder());
+        format!("{}\nsecond server:\n{second}", self.process.log())
     }
 }

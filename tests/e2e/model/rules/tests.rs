@@ -4,9 +4,15 @@
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
+use plant_store_tests::prelude::each_row;
+
 use super::Answer::{Conflict, Created, Failed, Lost, Refused, Unauthorized, Wrong};
 use super::{Answer, Attempt, Model, Plant, Spell, Stored, Token};
-use crate::model::faults::{Fault, File};
+use crate::model::faults::Fault::{
+    self, BackendKilled, Killed, NoSync, Paused, Renamed, Slow, Stalled, SyncFails, SyncHangs,
+    Terminated,
+};
+use crate::model::faults::File::{Store, Wal};
 
 const FICUS: Plant = Plant { id: 1, variant: 0 };
 const FERN: Plant = Plant { id: 1, variant: 1 };
@@ -30,148 +36,107 @@ fn model() -> Model {
     Model::new(first, Duration::from_secs(5))
 }
 
-fn model_with(fault: Fault, begun: u64, ended: Option<u64>) -> Model {
-    Model { spells: vec![spell(fault, begun, ended)], ..model() }
+/// A fault, its begin and its end. Without an end, it is still in force.
+fn spell((fault, begun, ended): (Fault, u64, Option<u64>)) -> Spell {
+    let ended = ended.map(at);
+    Spell { fault, begun: at(begun), complete: Some(at(begun)), ending: ended, ended }
 }
 
-fn spell(fault: Fault, begun: u64, ended: Option<u64>) -> Spell {
-    let [begun, ended] = [Some(begun), ended].map(|time| time.map(at));
-    Spell { fault, begun: begun.expect("given"), complete: begun, ending: ended, ended }
-}
-
-/// A create whose whole request was sent at one time.
 fn create(plant: Plant, answer: Answer, sent: u64, answered: u64) -> Attempt {
-    let begun = at(sent);
-    Attempt { plant, token: 0, answer, started: begun, begun, ended: at(answered) }
+    Attempt { plant, token: 0, answer, begun: at(sent), ended: at(answered) }
 }
 
 fn stored(plants: &[Plant]) -> Stored {
     plants.iter().map(|plant| (plant.id, plant.variant)).collect()
 }
 
-/// Asserts that the model rejects the history for that reason.
-fn rejects(model: &Model, attempts: &[Attempt], plants: &[Plant], why: &str) {
-    let judged = model.clone().settle(attempts, &stored(plants));
-    let Err(found) = judged else { panic!("accepted: {attempts:?}") };
-    assert!(found.contains(why), "{found}");
+/// Asserts that the model accepts the history, or rejects it for the reason.
+fn assert_judged(mut model: Model, attempts: &[Attempt], plants: &[Plant], why: &str) {
+    let judged = model.settle(attempts, &stored(plants)).err().unwrap_or_default();
+    assert!(judged.contains(why) && judged.is_empty() == why.is_empty(), "{judged}");
 }
 
-fn accepts(model: &Model, attempts: &[Attempt], plants: &[Plant]) {
-    let judged = model.clone().settle(attempts, &stored(plants));
-    assert_eq!(judged, Ok(()), "{attempts:?}");
-}
+/// A fault, creates, what is stored then, and why the model rejects that. It must accept a history
+/// without a reason.
+type History = (
+    Option<(Fault, u64, Option<u64>)>,
+    &'static [(Plant, Answer, u64, u64)],
+    &'static [Plant],
+    &'static str,
+);
+
+const HANG: Option<(Fault, u64, Option<u64>)> = Some((SyncHangs(Wal), 0, None));
+const STALL: Option<(Fault, u64, Option<u64>)> = Some((Stalled, 0, Some(1000)));
+
+const HISTORIES: [History; 29] = [
+    (None, &[(FICUS, Created, 10, 20)], &[FICUS], ""),
+    (None, &[(FICUS, Created, 10, 20)], &[], "None is stored"),
+    (None, &[(FICUS, Created, 10, 20)], &[FERN], "Some(1) is stored"),
+    (None, &[], &[FICUS], "was never sent"),
+    (None, &[(FICUS, Created, 10, 30), (FERN, Created, 10, 30)], &[FICUS], "contradicts earlier"),
+    (None, &[(FICUS, Created, 10, 30), (FERN, Conflict, 10, 30)], &[FICUS], ""),
+    (None, &[(FICUS, Conflict, 10, 20)], &[], "contradicts earlier"),
+    (None, &[(FICUS, Conflict, 10, 20), (FERN, Created, 30, 40)], &[FERN], "contradicts earlier"),
+    (None, &[(FICUS, Unauthorized, 10, 20)], &[], "token is valid"),
+    (None, &[(FICUS, Refused, 5000, 5010)], &[], "no fault"),
+    (None, &[(FICUS, Created, 0, 6000)], &[FICUS], "no answer after"),
+    (Some((Paused, 1000, Some(5900))), &[(FICUS, Created, 0, 6000)], &[FICUS], ""),
+    (Some((SyncHangs(Wal), 0, Some(1000))), &[(FICUS, Refused, 5000, 5010)], &[], "no fault"),
+    (HANG, &[(FICUS, Refused, 5000, 5010)], &[FICUS], ""),
+    (HANG, &[(FICUS, Failed, 10, 20)], &[], "no fault"),
+    (HANG, &[(FICUS, Lost, 10, 20)], &[], "no fault"),
+    (Some((Slow, 0, None)), &[(FICUS, Refused, 5000, 5010)], &[], "no fault"),
+    (STALL, &[(FICUS, Refused, 1500, 1510)], &[], ""),
+    (STALL, &[(FICUS, Lost, 1500, 1510)], &[], "no fault"),
+    (STALL, &[(FICUS, Created, 1500, 1510)], &[], "None is stored"),
+    // A restart of the database must be waited out.
+    (Some((BackendKilled, 100, Some(100))), &[(FICUS, Refused, 90, 110)], &[], "no fault"),
+    (Some((BackendKilled, 100, Some(100))), &[(FICUS, Refused, 90, 5000)], &[], ""),
+    (Some((Renamed(Store), 100, None)), &[(FICUS, Created, 110, 120)], &[FICUS], "must prevent it"),
+    (Some((Renamed(Store), 100, None)), &[(FICUS, Created, 90, 120)], &[FICUS], ""),
+    (Some((NoSync, 0, Some(9000))), &[(FICUS, Created, 4000, 4010)], &[FICUS], "must prevent it"),
+    (Some((NoSync, 0, Some(9000))), &[(FICUS, Created, 1000, 1010)], &[FICUS], ""),
+    // A stop must answer what it commits.
+    (Some((Terminated, 20, None)), &[(FICUS, Lost, 10, 30)], &[FICUS], "Some(0) is stored"),
+    (Some((Killed, 20, None)), &[(FICUS, Lost, 10, 30)], &[FICUS], ""),
+    (Some((SyncFails(Wal), 0, None)), &[(FICUS, Wrong, 10, 20)], &[FICUS], "is wrong"),
+];
 
 #[test]
-fn acknowledged_plant_must_be_stored() {
-    let created = create(FICUS, Created, 10, 20);
-    rejects(&model(), &[created], &[], "None is stored");
-    rejects(&model(), &[created], &[FERN], "Some(1) is stored");
-    accepts(&model(), &[created], &[FICUS]);
+fn histories_are_judged_by_their_answers_and_faults() {
+    each_row(HISTORIES, |(fault, creates, plants, why)| {
+        let model = Model { spells: fault.into_iter().map(spell).collect(), ..model() };
+        let attempt =
+            |(plant, answer, sent, answered): &_| create(*plant, *answer, *sent, *answered);
+        let attempts: Vec<_> = creates.iter().map(attempt).collect();
+        assert_judged(model, &attempts, plants, why);
+    });
 }
 
 #[test]
 fn settled_plant_must_stay() {
     let mut model = model();
+    model.spells.push(spell((SyncFails(Wal), 5, None)));
     let unknown = create(FICUS, Failed, 10, 20);
-    model.spells.push(spell(Fault::SyncFails(File::Wal), 5, None));
     assert_eq!(model.settle(&[unknown], &stored(&[FICUS])), Ok(()));
-    rejects(&model, &[], &[], "None is stored");
+    assert_judged(model, &[], &[], "None is stored");
 }
 
 #[test]
-fn plant_that_nobody_sent_must_not_be_stored() {
-    rejects(&model(), &[], &[FICUS], "was never sent");
-    let unauthorized = Attempt { token: 1, ..create(FICUS, Unauthorized, 10, 20) };
-    let unknown = Token { valid_since: None, ..model().tokens[0].clone() };
-    let tokens = vec![model().tokens[0].clone(), unknown];
-    rejects(&Model { tokens, ..model() }, &[unauthorized], &[FICUS], "Some(0) is stored");
-}
-
-#[test]
-fn one_id_must_not_belong_to_two_plants() {
-    let [one, other] = [create(FICUS, Created, 10, 30), create(FERN, Created, 10, 30)];
-    rejects(&model(), &[one, other], &[FICUS], "contradicts earlier answers");
-    accepts(&model(), &[one, create(FERN, Conflict, 10, 30)], &[FICUS]);
-}
-
-#[test]
-fn conflict_needs_a_different_plant() {
-    let conflict = create(FICUS, Conflict, 10, 20);
-    rejects(&model(), &[conflict], &[], "contradicts earlier answers");
-    let later = create(FERN, Created, 30, 40);
-    rejects(&model(), &[conflict, later], &[FERN], "contradicts earlier answers");
-}
-
-#[test]
-fn revoked_token_must_not_create() {
+fn revoked_or_unknown_token_must_not_create() {
     let mut model = model();
     model.tokens[0].revoke_begun = Some(at(100));
     model.tokens[0].revoked = Some(at(2200));
-    rejects(&model, &[create(FICUS, Created, 2300, 2310)], &[FICUS], "was revoked");
-    let held_back = Attempt { started: at(50), ..create(FICUS, Created, 2300, 2310) };
-    rejects(&model, &[held_back], &[FICUS], "was revoked");
-    accepts(&model, &[create(FICUS, Created, 2100, 2300)], &[FICUS]);
-    accepts(&model, &[create(FICUS, Unauthorized, 150, 160)], &[]);
-}
-
-#[test]
-fn valid_token_must_be_accepted() {
-    rejects(&model(), &[create(FICUS, Unauthorized, 10, 20)], &[], "token is valid");
-}
-
-#[test]
-fn refusal_needs_a_fault() {
-    let refused = create(FICUS, Refused, 5000, 5010);
-    rejects(&model(), &[refused], &[], "no fault");
-    let hang = Fault::SyncHangs(File::Wal);
-    rejects(&model_with(hang, 0, Some(1000)), &[refused], &[], "no fault");
-    rejects(&model_with(Fault::Slow, 0, None), &[refused], &[], "no fault");
-    rejects(&model_with(hang, 0, None), &[create(FICUS, Failed, 10, 20)], &[], "no fault");
-    rejects(&model_with(hang, 0, None), &[create(FICUS, Lost, 10, 20)], &[], "no fault");
-    accepts(&model_with(hang, 0, Some(4000)), &[refused], &[FICUS]);
-}
-
-#[test]
-fn stall_of_the_machine_explains_only_a_503() {
-    let model = model_with(Fault::Stalled, 0, Some(1000));
-    accepts(&model, &[create(FICUS, Refused, 1500, 1510)], &[]);
-    rejects(&model, &[create(FICUS, Lost, 1500, 1510)], &[], "no fault");
-    rejects(&model, &[create(FICUS, Created, 1500, 1510)], &[], "None is stored");
-}
-
-#[test]
-fn restart_of_the_database_must_be_waited_out() {
-    let model = model_with(Fault::BackendKilled, 100, Some(100));
-    rejects(&model, &[create(FICUS, Refused, 90, 110)], &[], "no fault");
-    accepts(&model, &[create(FICUS, Refused, 90, 5000)], &[]);
-}
-
-#[test]
-fn answer_must_not_be_late() {
-    rejects(&model(), &[create(FICUS, Created, 0, 6000)], &[FICUS], "no answer after");
-    let paused = model_with(Fault::Paused, 1000, Some(5900));
-    accepts(&paused, &[create(FICUS, Created, 0, 6000)], &[FICUS]);
-}
-
-#[test]
-fn renamed_file_must_get_no_200() {
-    let model = model_with(Fault::Renamed(File::Store), 100, None);
-    rejects(&model, &[create(FICUS, Created, 110, 120)], &[FICUS], "a fault must prevent it");
-    accepts(&model, &[create(FICUS, Created, 90, 120)], &[FICUS]);
-}
-
-#[test]
-fn database_that_does_not_sync_must_get_no_200() {
-    let model = model_with(Fault::NoSync, 0, Some(9000));
-    rejects(&model, &[create(FICUS, Created, 4000, 4010)], &[FICUS], "a fault must prevent it");
-    accepts(&model, &[create(FICUS, Created, 1000, 1010)], &[FICUS]);
-}
-
-#[test]
-fn stop_must_answer_what_it_commits() {
-    let lost = create(FICUS, Lost, 10, 30);
-    rejects(&model_with(Fault::Terminated, 20, None), &[lost], &[FICUS], "Some(0) is stored");
-    accepts(&model_with(Fault::Killed, 20, None), &[lost], &[FICUS]);
+    let unknown = Token { valid_since: None, ..model.tokens[0].clone() };
+    model.tokens.push(unknown);
+    let judge = |attempt, plants: &[Plant], why| {
+        assert_judged(model.clone(), &[attempt], plants, why);
+    };
+    judge(create(FICUS, Created, 2300, 2310), &[FICUS], "was revoked");
+    judge(create(FICUS, Created, 2100, 2300), &[FICUS], "");
+    judge(create(FICUS, Unauthorized, 150, 160), &[], "");
+    let unauthorized = Attempt { token: 1, ..create(FICUS, Unauthorized, 10, 20) };
+    judge(unauthorized, &[FICUS], "Some(0) is stored");
 }
 
 #[test]
@@ -196,10 +161,4 @@ fn restart_must_keep_tokens_and_revocations() {
     unknown.tokens[0].revoke_begun = Some(at(5));
     assert_eq!(unknown.clone().settle_tokens(&[], at(10)), Ok(()));
     assert_eq!(unknown.settle_tokens(&["first".into()], at(10)), Ok(()));
-}
-
-#[test]
-fn wrong_answer_is_never_allowed() {
-    let model = model_with(Fault::SyncFails(File::Wal), 0, None);
-    rejects(&model, &[create(FICUS, Wrong, 10, 20)], &[FICUS], "is wrong");
 }

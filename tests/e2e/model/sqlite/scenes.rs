@@ -11,7 +11,7 @@ use super::Sqlite;
 use crate::model::faults::Call::{Sync, Write};
 use crate::model::faults::Fault::{
     self, Full, KilledAt, Paused, Reader, ReadsHang, Removed, Renamed, Replaced, Slow, SyncFails,
-    SyncHangs, Truncated, WriteHangs,
+    SyncHangs, WriteHangs,
 };
 use crate::model::faults::File::{self, Index, Store, Wal};
 use crate::model::play;
@@ -114,10 +114,6 @@ scenes! {
         Load(100), Begin(Replaced(Store)), Load(300), Start, Load(50), Begin(Replaced(Wal)),
         Load(300), Start, Load(50), Begin(Replaced(Index)), Load(300), Start, Load(20), CUT,
     ];
-    truncated_files: [
-        Load(300), Begin(Truncated(Store)), Load(300), Start, Load(50), Begin(Truncated(Wal)),
-        Load(300), Start, Load(20), CUT,
-    ];
     file_removed_during_a_commit: [
         Load(50), Begin(WriteHangs(Wal)), Begin(Removed(Wal)), End(WriteHangs(Wal)), Load(50),
         Start, Load(50), Begin(WriteHangs(Wal)), Begin(Renamed(Store)), End(WriteHangs(Wal)),
@@ -146,7 +142,7 @@ fn fault(random: &mut StdRng) -> Fault {
     const FILES: [File; 3] = [Store, Wal, Index];
     let file = if random.random_bool(0.6) { Wal } else { Store };
     let any = *FILES.choose(random).expect("there are files");
-    match random.random_range(0..18) {
+    match random.random_range(0..17) {
         0..2 => SyncFails(file),
         2 => SyncHangs(file),
         3 => WriteHangs(file),
@@ -158,7 +154,6 @@ fn fault(random: &mut StdRng) -> Fault {
         10 => Renamed(any),
         11 => Removed(any),
         12 => Replaced(any),
-        13 => Truncated(file),
         _ => {
             let call = if random.random() { Write } else { Sync };
             KilledAt { call, file, nth: random.random_range(1..60) }
