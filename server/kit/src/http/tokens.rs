@@ -87,8 +87,7 @@ impl KnownTokens {
             "Seconds until the next token expires, not counting revoked tokens; +Inf if none \
              expires."
         );
-        let fault = Some("they have not been read yet".into());
-        let empty = Snapshot { tokens: HashMap::new(), valid_until: Duration::ZERO, fault };
+        let empty = Snapshot { tokens: HashMap::new(), valid_until: Duration::ZERO, fault: None };
         Self { snapshot: RwLock::new(empty), max_creates, has_ended: AtomicBool::new(false) }
     }
 

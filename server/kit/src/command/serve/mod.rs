@@ -8,9 +8,9 @@
 //! log, and one runs the admin listener if `--metrics` is set. Tokio starts further threads for
 //! blocking work on a disk or a database, such as the inspection of the store once a second.
 //!
-//! The main thread starts the server, and until it has read the tokens, a signal ends the process.
-//! From then on the HTTP threads also wait for signals, so they must never open a file or a store:
-//! while a disk does not respond, they would miss signals.
+//! The main thread starts the server, and until it listens, a signal ends the process. From then on
+//! the HTTP threads also wait for signals, so they must never open a file or a store: while a disk
+//! does not respond, they would miss signals.
 
 mod args;
 mod tls;
@@ -101,6 +101,12 @@ pub fn run(service: &'static Service, args: &Args) -> Result<()> {
     let (state, writer_end) = State::start(service, store, args.limits.clone(), &log.logger)
         .context("cannot start the threads of the service")?;
     let state = Arc::new(state);
+    // Before the server listens, because without tokens it would answer 503.
+    let program = service.names.program;
+    if state.tokens.read(&*state.store)? == 0 {
+        let log = &log.logger;
+        warn!(log, "the store has no token: create one with `{program} token create NAME`");
+    }
     let server = start_server(args.listen, tls, Arc::clone(&state), log.dropshot.clone())
         .with_context(|| format!("cannot listen on {}", args.listen))?;
     if let Some(admin) = &admin {
@@ -111,11 +117,6 @@ pub fn run(service: &'static Service, args: &Args) -> Result<()> {
             tokens.readiness()?;
             Ok(commits.readiness()?)
         }));
-    }
-    let program = service.names.program;
-    if state.tokens.read(&*state.store)? == 0 {
-        let log = &log.logger;
-        warn!(log, "the store has no token: create one with `{program} token create NAME`");
     }
     let signals = Signals::register().context("cannot handle signals")?;
     let address = server.local_addr();
