@@ -13,7 +13,6 @@
 //! cargo-deny uses the network.
 
 mod callers;
-mod compat;
 
 use std::env;
 use std::time::Instant;
@@ -52,7 +51,7 @@ const PARTS: [Part; 8] = [
     Part { name: "alerts", run: alerts },
     Part { name: "clients", run: callers::clients },
     Part { name: "page", run: page },
-    Part { name: "compat", run: compat::run },
+    Part { name: "compat", run: consumer },
     Part { name: "fuzz", run: callers::fuzz },
 ];
 
@@ -150,6 +149,21 @@ fn page() -> Result<()> {
     sh.create_dir(&docs)?;
     sh.copy_file("plant-store.json", docs.join("plant-store.json"))?;
     each(cmd!(sh, "redocly build-docs plant-store.json --inlineBundle --output {docs}/index.html"))
+}
+
+/// Runs the compatibility check of a consumer: the action `.github/actions/compat`, as GitHub runs
+/// it, in a folder that is not part of this repository.
+fn consumer() -> Result<()> {
+    let sh = shell()?;
+    let consumer = sh.create_temp_dir()?;
+    sh.change_dir(consumer.path());
+    let script = folder().join("action.py");
+    let action = root().join(".github/actions/compat");
+    // The action installs the program. With this target folder, it is only built once.
+    let built = root().join("target/conformance/action");
+    let run = cmd!(sh, "python {script} {action}").env("CARGO_TARGET_DIR", built);
+    print!("{}", quietly(run)?);
+    Ok(())
 }
 
 /// Prints a command and runs it. It must succeed.
