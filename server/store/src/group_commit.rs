@@ -81,7 +81,7 @@ struct Shared {
     timeout: Duration,
     log: Logger,
     metrics: CommitMetrics,
-    /// Why the last commit failed, or that no commit was tried yet. `None` if the last commit
+    /// Why the last commit failed, or that no commit has ended yet. `None` if the last commit
     /// succeeded.
     failure: Mutex<Option<Error>>,
     /// Why the store is lost. No commit that ends after this was set is a success.
@@ -109,7 +109,7 @@ impl GroupCommit {
         log: Logger,
     ) -> io::Result<(Self, WriterEnd)> {
         let (end_sender, end_receiver) = oneshot::channel();
-        let untried = Error::new(Kind::Unavailable, "no commit was tried yet").of_served_store();
+        let untried = Error::new(Kind::Unavailable, "no commit has ended yet").of_served_store();
         let shared = Arc::new(Shared {
             timeout,
             log,
@@ -155,12 +155,16 @@ impl GroupCommit {
     pub fn readiness(&self) -> Result<(), Error> {
         let Shared { failure, busy_since, timeout, .. } = &*self.shared;
         if self.work_sender.is_closed() {
-            Err(writer_has_ended())
-        } else if busy_since.lock().is_some_and(|since| since.elapsed() >= *timeout) {
-            Err(Error::new(Kind::Unavailable, "a commit hangs"))
-        } else {
-            failure.lock().clone().map_or(Ok(()), Err)
+            return Err(writer_has_ended());
         }
+        // The last failure says more than that the next commit is late, too.
+        if let Some(cause) = failure.lock().clone() {
+            return Err(cause);
+        }
+        if busy_since.lock().is_some_and(|since| since.elapsed() >= *timeout) {
+            return Err(Error::new(Kind::Unavailable, "a commit hangs"));
+        }
+        Ok(())
     }
 
     /// Makes the writer commit the queued creates, close the store, and end. Later creates are

@@ -120,3 +120,69 @@ fn message_of_a_trigger_with_a_value_is_never_shown() {
     }
     assert!(!server.log().contains("secret"), "{}", server.log());
 }
+
+/// The database answers each attempt, and only its last word is of use. Neither a deadline, nor a
+/// read that has not returned yet, may hide it.
+#[test]
+fn ready_and_log_name_the_cause_of_the_database() {
+    let (cluster, url) = cluster_with_database();
+    let flags = ["--metrics", "127.0.0.1:0", "--store-timeout", "2s"];
+    let server = Server::starting_in(Folder::over(&url)).with(&flags).start();
+    let address = metrics_address(&server);
+    let ready = || String::from_utf8_lossy(&get(address, "/ready").body).into_owned();
+    for cause in ["does not allow writes", "Connection refused"] {
+        server.wait_until("ready", || ready() == "ready\n");
+        if cause == "Connection refused" {
+            cluster.stop("fast");
+        } else {
+            let session = cluster.session("postgres");
+            session.execute("ALTER DATABASE plants SET default_transaction_read_only = on");
+            session.execute(TERMINATE);
+        }
+        let began = Instant::now();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while began.elapsed() < Duration::from_secs(6) {
+                    server.create(&plant(1, "Ficus", None));
+                }
+            });
+            let mut answers = Vec::new();
+            while began.elapsed() < Duration::from_secs(6) {
+                answers.push(ready());
+                thread::sleep(Duration::from_millis(20));
+            }
+            let is_cause = |answer: &String| answer.contains(cause);
+            assert!(answers.iter().any(is_cause), "{answers:?}");
+            assert!(answers.iter().all(|answer| answer == "ready\n" || is_cause(answer)));
+        });
+        server.wait_for_log(cause);
+        if cause != "Connection refused" {
+            cluster.session("postgres").execute("ALTER DATABASE plants RESET ALL");
+        }
+    }
+    let log = server.log();
+    assert!(
+        !log.contains("could not be read within") && !log.contains("not answer in time"),
+        "{log}"
+    );
+}
+
+/// Ends the sessions of the service.
+const TERMINATE: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE application_name = 'plant-store'";
+
+/// The lock is held until the end of the test, so no read of the tokens returns them.
+#[test]
+fn log_warns_while_the_tokens_cannot_be_read() {
+    let scene = Scene::start(TIMEOUT);
+    let session = scene.cluster.session("plants");
+    session.execute("BEGIN; LOCK tokens");
+    let is_refused = || {
+        let answer = scene.server.create(&plant(1, "Ficus", None));
+        answer.status == 400 && String::from_utf8_lossy(&answer.body).contains("check tokens")
+    };
+    scene.server.wait_until("503", is_refused);
+    scene.server.wait_for_log("the tokens cannot be read in time");
+    assert!(is_refused(), "the read still hangs");
+    session.execute("COMMIT");
+}

@@ -42,6 +42,11 @@ const CHANGE_TIMEOUT: Duration = Duration::from_secs(5);
 /// database is gone.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// The timeout of a read of the tokens, and of an inspection, which uses the same session. Both
+/// together take less than the lease of the tokens, so that a server knows why it cannot read the
+/// tokens before it has to refuse requests.
+const TOKENS_TIMEOUT: Duration = Duration::from_millis(750);
+
 /// The timeout of a page. It is long, so that `export` and `copy` outlast a lock or a restart.
 const PAGE_TIMEOUT: Duration = Duration::from_mins(1);
 
@@ -243,7 +248,7 @@ impl Engine for Postgres {
     }
 
     fn tokens(&self) -> Result<Vec<StoredToken>, Error> {
-        self.read("read the tokens", READ_TIMEOUT, rows::tokens)
+        self.read("read the tokens", TOKENS_TIMEOUT, rows::tokens)
     }
 
     fn add_token(&self, token: &StoredToken) -> Result<(), Error> {
@@ -276,7 +281,7 @@ impl Engine for Postgres {
         if self.purpose != Purpose::WriteSafely {
             return Ok(());
         }
-        let deadline = Instant::now() + READ_TIMEOUT;
+        let deadline = Instant::now() + TOKENS_TIMEOUT;
         let mut session = self.read_session.lock();
         let checked = session.retry(Failure::is_transient, deadline, schema::require_safe_settings);
         drop(session);

@@ -162,6 +162,8 @@ const CANCEL_MARGIN: Duration = Duration::from_millis(500);
 pub struct ReconnectingSession {
     connector: Connector,
     session: Option<Session>,
+    /// Why the last attempt failed. It says more than that the deadline of the next one is over.
+    last_error: Option<Error>,
     runtime: Option<Runtime>,
 }
 
@@ -169,7 +171,7 @@ impl ReconnectingSession {
     /// Creates a session that connects on the first call.
     pub fn new(connector: Connector) -> Result<Self, Error> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        Ok(Self { connector, session: None, runtime: Some(runtime) })
+        Ok(Self { connector, session: None, last_error: None, runtime: Some(runtime) })
     }
 
     /// Runs `work` on the session, and retries it until the deadline while `may_repeat` accepts its
@@ -180,20 +182,7 @@ impl ReconnectingSession {
         deadline: Instant,
         mut work: impl AsyncFnMut(&Session) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let mut last_error = None;
-        let attempt = || {
-            let mut done = self.run(deadline, &mut work);
-            if let Err(failure) = &mut done {
-                // The error of the attempt before says more than that the time is over.
-                if failure.retry == Some(RetryCause::Timeout)
-                    && let Some(error) = last_error.take()
-                {
-                    failure.error = error;
-                }
-                last_error = Some(failure.error.clone());
-            }
-            done
-        };
+        let attempt = || self.run(deadline, &mut work);
         attempt
             .retry(PAUSES)
             .when(|failure| may_repeat(failure) && Instant::now() + 2 * PAUSE < deadline)
@@ -207,10 +196,26 @@ impl ReconnectingSession {
         deadline: Instant,
         work: impl AsyncFnOnce(&Session) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
+        let mut done = self.attempt(deadline, work);
+        if let Err(failure) = &mut done
+            && failure.retry == Some(RetryCause::Timeout)
+            && let Some(error) = &self.last_error
+        {
+            failure.error = Error::new(failure.error.kind, error.to_string());
+        }
+        self.last_error = done.as_ref().err().map(|failure| failure.error.clone());
+        done
+    }
+
+    fn attempt<T>(
+        &mut self,
+        deadline: Instant,
+        work: impl AsyncFnOnce(&Session) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         if Instant::now() >= deadline {
             return Err(Failure::timeout());
         }
-        let Self { connector, session: kept_session, runtime } = self;
+        let Self { connector, session: kept_session, runtime, .. } = self;
         let runtime = runtime.as_ref().expect("the runtime is there until this is dropped");
         runtime.block_on(async {
             let session = match kept_session.take().filter(|session| !session.client.is_closed()) {

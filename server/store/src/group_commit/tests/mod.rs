@@ -184,7 +184,8 @@ fn late_create_is_refused_but_keeps_its_permit() {
     assert!(late.may_pass() && late.to_string().contains("within 10ms"), "{late}");
     assert_eq!(Arc::strong_count(&held), 2, "its row is still in the store's queue");
     assert_eq!(store.begun.recv(), Ok(vec![1]));
-    assert_eq!(readiness(&store), "a commit hangs");
+    let first = "the store does not take writes: no commit has ended yet";
+    assert_eq!(readiness(&store), first);
     store.commits.end();
     store.commit(Ok(vec![Created]));
     drop(store.no_inspection);
@@ -229,6 +230,22 @@ fn commit_may_succeed_after_a_failed_one() {
         store.commit(Ok(vec![Created]));
         assert_eq!(outcome_or_message(store.wait(create)), Ok(Created));
     }
+}
+
+#[test]
+fn late_commit_does_not_hide_the_last_failure() {
+    let store = store(Duration::from_millis(10));
+    for is_late in [false, true] {
+        let create = store.begun(1);
+        if is_late {
+            assert!(store.wait(create).is_err());
+        } else {
+            store.commit(Err(Error::new(Kind::Full, "full")));
+            assert!(store.wait(create).is_err());
+        }
+        assert_eq!(readiness(&store), "the store does not take writes: full");
+    }
+    store.commit(Ok(vec![Created]));
 }
 
 #[test]

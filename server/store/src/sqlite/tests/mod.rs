@@ -4,7 +4,8 @@ mod other_programs;
 
 use std::fs::{self, File};
 use std::path::Path;
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use rusqlite::ffi::{self, SQLITE_IOERR_SHMSIZE};
@@ -127,7 +128,10 @@ fn checkpoint_of_a_damaged_file_fails_in_each_upkeep() {
 }
 
 #[test]
-fn removed_or_replaced_file_is_detected() {
+fn removed_replaced_or_truncated_file_is_detected() {
+    fn cut(path: &Path, length: u64) {
+        File::options().write(true).open(path).unwrap().set_len(length).unwrap();
+    }
     fn replace(path: &Path) {
         fs::copy(path, path.with_extension("other")).unwrap();
         fs::rename(path.with_extension("other"), path).unwrap();
@@ -140,15 +144,49 @@ fn removed_or_replaced_file_is_detected() {
         (|path, _| replace(path), "another file is at"),
         (|_, wal| replace(wal), "another file is at"),
         (|path, _| replace(&wal_index_of(path)), "another file is at"),
+        (|path, _| cut(path, 0), "books.db was truncated"),
+        (|_, wal| cut(wal, 0), "-wal was truncated"),
+        (|_, wal| cut(wal, 32 + 24 + 4096 - 1), "-wal was truncated"),
     ] {
         let folder = folder();
         let store = start(&folder).expect("a new store");
+        put(&store, row(1));
         store.inspect().expect("all files are in place");
         act(&path_in(&folder), &wal_of(&path_in(&folder)));
         let error = store.inspect().expect_err("it is gone");
         assert!(error.is_final() && error.to_string().contains(expected), "{error}");
         let error = store.close().expect_err("it is gone").to_string();
         assert!(error.contains(expected), "{error}");
+    }
+}
+
+/// Both shorten files of the store while it is served.
+#[test]
+fn checkpoint_and_vacuum_by_another_program_are_no_truncation() {
+    for shortens in ["PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)"] {
+        let folder = folder();
+        let store = start(&folder).expect("a new store");
+        let large = |id| Row { id, json: format!("\"{}\"", "F".repeat(20_000)).into() };
+        for id in 0..100 {
+            put(&store, large(id));
+        }
+        let connection = Connection::open(path_in(&folder)).expect("the store");
+        connection.busy_timeout(Duration::from_secs(30)).expect("a timeout");
+        // There is something that VACUUM removes.
+        let create = "CREATE TABLE old AS SELECT * FROM books; DROP TABLE old";
+        connection.execute_batch(create).expect("a table");
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                for _ in 0..60 {
+                    connection.execute_batch(shortens).expect("it waits for its locks");
+                }
+            });
+            scope.spawn(|| (0..20_000).for_each(|_| store.inspect().expect("all are in place")));
+            for id in 100..400 {
+                assert_eq!(put(&store, row(id)), Outcome::Created);
+            }
+        });
+        assert_eq!(ids(&store).len(), 400);
     }
 }
 
