@@ -31,15 +31,6 @@ pub struct Args {
 #[error("{0}")]
 pub struct CannotCheck(String);
 
-/// The result of checking a store.
-struct Report {
-    /// `None` if the store cannot be checked.
-    sound: Option<bool>,
-    faults: Vec<String>,
-    /// `None` if the store could not be read to its end.
-    contents: Option<Summary>,
-}
-
 /// The contents of a store that was read to its end.
 struct Summary {
     /// The digest of the ids and the texts of the rows. `copy` prints the same digest.
@@ -49,57 +40,38 @@ struct Summary {
     tokens: usize,
 }
 
-/// Prints the report. Returns an error if the store is not sound or cannot be checked.
+/// Runs the integrity check of the database, reads every row, and prints the result. Returns an
+/// error if the store is not sound or cannot be checked.
 pub fn run(service: &'static Service, args: &Args) -> Result<()> {
-    let resources = service.names.table;
-    let report = Report::of(service, &args.store);
-    if args.json {
-        print(&(serde_json::to_string_pretty(&report.json(resources))? + "\n"))?;
+    let mut faults = Vec::new();
+    let contents = read(service, &args.store, &mut faults);
+    // `None` if the store cannot be checked.
+    let sound = match &contents {
+        Ok(_) => Some(faults.is_empty()),
+        Err(error) => (!faults.is_empty() || is_damage(error)).then_some(false),
+    };
+    // The faults found so far explain why the rest cannot be read.
+    if let Err(error) = &contents
+        && faults.is_empty()
+    {
+        faults.push(error_message(service, error));
     }
-    let url = &args.store.url;
-    let faults = report.faults.join("; ");
-    match (report.sound, report.contents) {
-        (Some(true), Some(_)) if args.json => Ok(()),
-        (Some(true), Some(contents)) => {
+    let (url, resources) = (&args.store.url, service.names.table);
+    if args.json {
+        let mut report = json!({ "sound": sound, "faults": faults });
+        if let Ok(contents) = &contents {
+            contents.add_to(&mut report, resources);
+        }
+        print(&(serde_json::to_string_pretty(&report)? + "\n"))?;
+    }
+    let faults = faults.join("; ");
+    match (sound, contents) {
+        (Some(true), Ok(_)) if args.json => Ok(()),
+        (Some(true), Ok(contents)) => {
             print(&format!("{url} is sound; {}\n", contents.line(resources)))
         }
         (None, _) => Err(CannotCheck(format!("{url} cannot be checked: {faults}")).into()),
         _ => bail!("{url} is not sound: {faults}"),
-    }
-}
-
-impl Report {
-    /// Runs the integrity check of the database, and reads every row.
-    fn of(service: &'static Service, store: &StoreArgs) -> Self {
-        let mut faults = Vec::new();
-        let contents = read(service, store, &mut faults);
-        let sound = match &contents {
-            Ok(_) => Some(faults.is_empty()),
-            Err(error) => (!faults.is_empty() || is_damage(error)).then_some(false),
-        };
-        // The faults found so far explain why the rest cannot be read.
-        if let Err(error) = &contents
-            && faults.is_empty()
-        {
-            faults.push(error_message(service, error));
-        }
-        Self { sound, faults, contents: contents.ok() }
-    }
-
-    /// Returns the report as a JSON object. It lacks what is not known.
-    fn json(&self, resources: &str) -> Value {
-        let mut report = json!({ "sound": self.sound, "faults": self.faults });
-        if let Some(Summary { digest, rows, sizes, tokens }) = &self.contents {
-            report["digest"] = json!(digest);
-            report[resources] = json!(rows);
-            report["tokens"] = json!(tokens);
-            for (name, bytes) in [("store_bytes", sizes.store), ("wal_bytes", sizes.wal)] {
-                if let Some(bytes) = bytes {
-                    report[name] = json!(bytes);
-                }
-            }
-        }
-        report
     }
 }
 
@@ -131,6 +103,18 @@ fn read(service: &'static Service, args: &StoreArgs, faults: &mut Vec<String>) -
 }
 
 impl Summary {
+    /// Adds the contents to a report. It lacks the sizes that are not known.
+    fn add_to(&self, report: &mut Value, resources: &str) {
+        report["digest"] = json!(self.digest);
+        report[resources] = json!(self.rows);
+        report["tokens"] = json!(self.tokens);
+        for (name, bytes) in [("store_bytes", self.sizes.store), ("wal_bytes", self.sizes.wal)] {
+            if let Some(bytes) = bytes {
+                report[name] = json!(bytes);
+            }
+        }
+    }
+
     fn line(&self, resources: &str) -> String {
         let size_of = |name, bytes: Option<u64>| {
             bytes.map(|bytes| format!(", {name}: {}", ByteSize(bytes))).unwrap_or_default()
