@@ -1,59 +1,88 @@
-//! The commands of `plants` that are generated from the document, and `check-token`.
+//! The commands of `plants`: their output, their exit codes, and how they reach the service.
 
-use std::fs::File;
-use std::io::Read;
-use std::net::TcpListener;
-use std::process::{Child, Command, Stdio};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::process::Child;
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use plant_store_tests::{Server, terminal};
+use nix::unistd::geteuid;
+use plant_store_tests::prelude::*;
+use plant_store_tests::process::{end, send};
+use plant_store_tests::tls::{Authority, TLS};
 
-use super::{Finished, Scripted, plants, response, run, write};
+use super::{Scripted, listener, plants, refusal, response, write};
 
-const CREATE: [&str; 5] = ["create-plant", "--id", "1", "--name", "Fern"];
+const CREATE: &str = "create-plant --id 1 --name Fern";
+const MONSTERA: &str = "create-plant --id -7 --name Monstera --tag -x";
 const ACCEPTED: &str = "{\"accepted\":true}\n";
 
-#[test]
-fn create_plant_prints_the_plant_or_the_refusal() {
-    let server = Server::start();
-    let monstera = ["create-plant", "--id", "-7", "--name", "Monstera", "--tag", "-x"].as_slice();
-    for _ in 0..2 {
-        let created = run(&mut plants(&server, monstera));
-        created.expect(0, "{\"name\":\"Monstera\",\"tag\":\"-x\"}\n", "");
-    }
-    let fern = ["create-plant", "--id", "-7", "--name", "Fern"];
-    run(&mut plants(&server, &fern)).expect(1, "", "{\"error\":409,\"message\":\"plant -7 ");
-    let mut stranger = plants(&server, monstera);
-    run(stranger.env("PLANTS_TOKEN", "pst_")).expect(1, "", "{\"error\":401,");
-    assert_eq!(server.export()[&-7].tag.as_deref(), Some("-x"));
-}
+/// Nobody listens there.
+const PROXY: &str = "http://user:secret@127.0.0.1:1";
 
+/// Words, variables, the exit code, stdout, and a part of stderr.
+type Row<'a> = (&'a str, &'a [(&'a str, &'a str)], i32, &'a str, &'a str);
+
+/// A flag overrides a variable, and an empty variable counts as unset. An address of this machine
+/// bypasses the proxy of the environment. No row but the first creates a plant.
 #[test]
-fn command_that_cannot_run_exits_2_and_sends_nothing() {
+fn command_ends_with_its_output_and_its_exit_code() {
     let server = Server::start();
+    let token = &server.token;
     write(&server, "list.json", "[]");
-    for (arguments, expected) in [
-        (["create-plant", "--id", "1"].as_slice(), "--name"),
-        (&["create-plant", "--id", "one", "--name", "Fern"], "one"),
-        (&["create-plant", "--id", "007", "--name", "Fern"], "invalid number"),
-        (&["create-plant", "--id", "+108", "--name", "Fern"], "expected value"),
-        (&["no-such-command"], "no-such-command"),
-        (&["create-plant", "--json-body", "none.json"], "No such file"),
-        (&["create-plant", "--json-body", "list.json", "--tag", "indoor"], "--json-body"),
-        (&[&CREATE[..], &["--url", "plants:80"]].concat(), "--url or PLANTS_URL"),
-        (&[&CREATE[..], &["--url", "http://u:secret@plants"]].concat(), "must have no user"),
-        (&[&CREATE[..], &["--url", "pst_secret"]].concat(), "write http://HOST:PORT"),
-        (&["import", "none.jsonl"], "cannot read none.jsonl: No such file"),
-        (&["import", "plants.CSV"], "CSV is not supported: client/README.md converts it"),
-    ] {
-        let finished = run(&mut plants(&server, arguments));
-        finished.expect(2, "", expected);
-        assert!(!finished.stderr.contains("secret"), "{finished:?}");
-    }
-    let mut without_token = plants(&server, &CREATE);
-    run(without_token.env_remove("PLANTS_TOKEN")).expect(2, "", "there is no token");
-    assert!(server.export().is_empty());
+    write(&server, "token", format!("{token}\n"));
+    fs::set_permissions(server.folder().join("token"), fs::Permissions::from_mode(0o600))
+        .expect("the file is ours");
+    let created = "{\"name\":\"Monstera\",\"tag\":\"-x\"}\n";
+    let json = "create-plant --json-body";
+    let local = format!("check-token --url http://localhost:{}", server.address.port());
+    let by_flag = format!("check-token --token {token}");
+    let both = format!("{by_flag} --token-file token");
+    let outside = "check-token --url http://plants.example.org";
+    let by_tls = "check-token --url https://plants.example.org";
+    let no_proxy = "NO_PROXY=plants.example.org bypasses it";
+    let table: &[Row<'_>] = &[
+        (MONSTERA, &[], 0, created, ""),
+        (MONSTERA, &[], 0, created, ""),
+        ("create-plant --id -7 --name Fern", &[], 1, "", "{\"error\":409,\"message\":\"plant -7 "),
+        (MONSTERA, &[("PLANTS_TOKEN", "pst_")], 1, "", "{\"error\":401,"),
+        ("create-plant --id 1", &[], 2, "", "--name"),
+        ("create-plant --id one --name Fern", &[], 2, "", "one"),
+        ("create-plant --id 007 --name Fern", &[], 2, "", "007"),
+        ("create-plant --id +108 --name Fern", &[], 2, "", "+108"),
+        ("no-such-command", &[], 2, "", "no-such-command"),
+        (&format!("{json} none.json"), &[], 2, "", "none.json"),
+        (&format!("{json} list.json --tag indoor"), &[], 2, "", "--json-body"),
+        (&format!("{CREATE} --url plants:80"), &[], 2, "", "--url or PLANTS_URL"),
+        (&format!("{CREATE} --url http://u:secret@plants"), &[], 2, "", "user"),
+        (&format!("{CREATE} --url pst_secret"), &[], 2, "", "http://HOST:PORT"),
+        ("import none.jsonl", &[], 2, "", "none.jsonl"),
+        ("import plants.CSV", &[], 2, "", "client/README.md"),
+        ("import .", &[], 1, "", "Is a directory"),
+        ("check-token", &[], 0, ACCEPTED, ""),
+        ("check-token", &[("PLANTS_TOKEN", "pst_")], 1, "", "\"error\":401"),
+        ("check-token --url http://127.0.0.1:1", &[], 1, "", "Connection refused"),
+        (&local, &[("http_proxy", PROXY), ("ALL_PROXY", PROXY)], 0, ACCEPTED, ""),
+        ("check-token", &[("http_proxy", PROXY), ("ALL_PROXY", PROXY)], 0, ACCEPTED, ""),
+        (outside, &[("http_proxy", PROXY)], 1, "", no_proxy),
+        (outside, &[("ALL_PROXY", PROXY)], 1, "", no_proxy),
+        (by_tls, &[("HTTPS_PROXY", PROXY)], 1, "", no_proxy),
+        ("check-token --token-file token", &[("PLANTS_TOKEN", "pst_")], 0, ACCEPTED, ""),
+        (&by_flag, &[("PLANTS_TOKEN", ""), ("PLANTS_TOKEN_FILE", "none")], 0, ACCEPTED, ""),
+        ("check-token", &[("PLANTS_TOKEN", ""), ("PLANTS_TOKEN_FILE", "token")], 0, ACCEPTED, ""),
+        ("check-token", &[("PLANTS_TOKEN", "a b")], 2, "", "--token or PLANTS_TOKEN"),
+        ("check-token", &[("PLANTS_TOKEN", "pst_"), ("PLANTS_TOKEN_FILE", "token")], 2, "", "two"),
+        (&both, &[("PLANTS_TOKEN", "")], 2, "", "two tokens"),
+        ("check-token --token ", &[("PLANTS_TOKEN", "")], 2, "", "is empty"),
+        ("check-token --token-file none", &[("PLANTS_TOKEN", "")], 2, "", "none"),
+        ("check-token", &[("PLANTS_TOKEN", "")], 2, "", "there is no token"),
+    ];
+    each_row(table, |(words, variables, code, stdout, stderr)| {
+        let ended = run(plants(&server, words).envs(variables.iter().copied()));
+        ended.expect(*code, stdout, stderr);
+        assert!(![token, "secret"].iter().any(|text| ended.stderr.contains(*text)), "{ended:?}");
+    });
+    assert_eq!(
+        server.export().into_values().map(|plant| plant.tag).collect::<Vec<_>>(),
+        [Some("-x".to_owned())]
+    );
 }
 
 /// The service refuses each of these bodies, except that it ignores the unknown member: its value
@@ -61,115 +90,130 @@ fn command_that_cannot_run_exits_2_and_sends_nothing() {
 #[test]
 fn both_commands_refuse_a_body_that_is_not_exactly_a_plant() {
     let server = Server::start();
-    for (body, expected) in [
-        (r#"[1,"Fern","x"]"#, "it is not a JSON object"),
-        ("null", "it is not a JSON object"),
-        (r#"{"id":1,"name":"Fern","tags":"indoor"}"#, "the contract has no member `tags`"),
-        (r#"{"id":1,"name":"Fern","tag":null}"#, "`tag` is null: leave the member out"),
-        (r#"{"id":1,"name":"Fern","name":"Fern"}"#, "duplicate field `name`"),
-        (r#"{"id":1,"name":"Fern"} {}"#, "trailing characters"),
-        (r#"{"id":1,"name":"Fern""#, "EOF while parsing"),
-        (r#"{"id":1}"#, "missing field `name`"),
-        (r#"{"id":"1","name":"Fern"}"#, "invalid type: string \"1\", expected i64"),
-        (r#"{"id":1.0,"name":"Fern"}"#, "invalid type: floating point `1.0`"),
-        (r#"{"id":9223372036854775808,"name":"Fern"}"#, "invalid value"),
-        (r#"{"id":01,"name":"Fern"}"#, "invalid number"),
-        (r#"{"id":1,"name":"\ud800"}"#, "hex escape"),
-    ] {
+    let table = [
+        (r#"[1,"Fern","x"]"#, "object"),
+        ("null", "object"),
+        (r#"{"id":1,"name":"Fern","tags":"indoor"}"#, "`tags`"),
+        (r#"{"id":1,"name":"Fern","tag":null}"#, "`tag`"),
+        (r#"{"id":1,"name":"Fern","name":"Fern"}"#, "`name`"),
+        (r#"{"id":1,"name":"Fern"} {}"#, "column "),
+        (r#"{"id":1,"name":"Fern""#, "column "),
+        (r#"{"id":1}"#, "`name`"),
+        (r#"{"id":"1","name":"Fern"}"#, "string \"1\""),
+        (r#"{"id":1.0,"name":"Fern"}"#, "`1.0`"),
+        (r#"{"id":9223372036854775808,"name":"Fern"}"#, "9223372036854775808"),
+        (r#"{"id":01,"name":"Fern"}"#, "column "),
+        (r#"{"id":1,"name":"\ud800"}"#, "column "),
+    ];
+    each_row(table, |(body, expected)| {
         write(&server, "plant.json", body);
-        let create = ["create-plant", "--json-body", "plant.json"];
-        run(&mut plants(&server, &create)).expect(2, "", expected);
-        let imported = run(&mut plants(&server, &["import", "plant.json"]));
+        let create = "create-plant --json-body plant.json";
+        run(&mut plants(&server, create)).expect(2, "", expected);
+        let imported = run(&mut plants(&server, "import plant.json"));
         imported.expect(1, &format!("{body}\n"), expected);
         assert!(imported.stderr.starts_with("plant.json:1: "), "{imported:?}");
-    }
+    });
     assert!(server.export().is_empty());
     // Windows programs write a byte order mark.
     write(&server, "plant.json", "\u{feff}{\n  \"id\": 1,\r\n  \"name\": \"Fern\"\n}\n");
-    let create = ["create-plant", "--json-body", "plant.json"];
-    run(&mut plants(&server, &create)).expect(0, "{\"name\":\"Fern\"}\n", "");
+    let create = "create-plant --json-body plant.json";
+    run(&mut plants(&server, create)).expect(0, "{\"name\":\"Fern\"}\n", "");
+}
+
+/// Responses that prove nothing: a login page, and refusals that do not concern the token.
+#[test]
+fn check_token_accepts_only_what_proves_the_token() {
+    let server = Server::start();
+    let table = [
+        (response("200 OK", "", "<html>Log in</html>"), "200 OK"),
+        (response("302 Found", "", ""), "302 Found"),
+        (response("400 Bad Request", "", "<html>Bad request</html>"), "<html>Bad request</html>"),
+        (refusal(403, ""), "\"error\":403"),
+        (refusal(503, ""), "\"error\":503"),
+    ];
+    each_row(table, |(answer, expected)| {
+        let proxy = Scripted::start(&[answer]);
+        let mut check = plants(&server, "check-token");
+        run(check.env("PLANTS_URL", proxy.url)).expect(1, "", expected);
+    });
 }
 
 #[test]
-fn check_token_tests_the_token_without_creating_a_plant() {
-    let server = Server::start();
-    run(&mut plants(&server, &["check-token"])).expect(0, ACCEPTED, "");
-    let mut refused = plants(&server, &["check-token"]);
-    run(refused.env("PLANTS_TOKEN", "pst_")).expect(1, "", "\"error\":401");
-    let nobody = ["check-token", "--url", "http://127.0.0.1:1"];
-    run(&mut plants(&server, &nobody)).expect(1, "", "Connection refused");
-    assert!(server.export().is_empty());
-    // Responses that prove nothing: a login page, and refusals that do not concern the token.
-    for (status, body, expected) in [
-        ("200 OK", "<html>Log in</html>", "answered 200 OK"),
-        ("302 Found", "", "answered 302 Found"),
-        ("400 Bad Request", "<html>Bad request</html>", "did not come from the service"),
-        ("400 Bad Request", "{\"error\":403,\"message\":\"no\"}", "\"error\":403"),
-        ("400 Bad Request", "{\"error\":503,\"message\":\"no\"}", "\"error\":503"),
-    ] {
-        let proxy = Scripted::start(&[response(status, "", body)]);
-        let mut check = plants(&server, &["check-token"]);
-        run(check.env("PLANTS_URL", proxy.url)).expect(1, "", expected);
-    }
+fn private_authority_is_trusted() {
+    let authority = Authority::new();
+    let starting = Server::starting();
+    authority.issue(starting.folder());
+    let server = starting.with(&TLS).start();
+    write(&server, "ca.pem", authority.pem());
+    write(&server, "stranger.pem", Authority::new().pem());
+    write(&server, "words", "Bearer token");
+    let table = [
+        ("check-token --ca-file ca.pem", "", 0, ACCEPTED, ""),
+        ("check-token", "ca.pem", 0, ACCEPTED, ""),
+        ("check-token --ca-file stranger.pem", "", 1, "", "certificate"),
+        ("check-token --ca-file words", "", 2, "", "--ca-file"),
+        ("check-token --ca-file none", "", 2, "", "--ca-file"),
+    ];
+    each_row(table, |(words, variable, code, stdout, stderr)| {
+        let mut check = plants(&server, words);
+        run(check.env("PLANTS_CA_FILE", variable)).expect(code, stdout, stderr);
+    });
 }
 
-/// Returns what a command writes to a terminal.
-pub fn on_a_terminal(command: impl FnOnce(File, File) -> Command) -> String {
-    let (mut terminal, slave) = terminal();
-    let other = slave.try_clone().expect("a handle");
-    // The command is dropped here, and our copies of the slave side with it.
-    let mut process = command(slave, other).spawn().expect("the program starts");
-    let mut shown = Vec::new();
-    // Read at once, because the buffer of a terminal is small.
-    let _ = terminal.read_to_end(&mut shown);
-    process.wait().expect("the program ends");
-    String::from_utf8(shown).expect("text")
+/// Only root can give a file to another user.
+#[test]
+fn token_file_readable_by_others_must_belong_to_root() {
+    let server = Server::start();
+    write(&server, "token", &server.token);
+    let file = server.folder().join("token");
+    let check = |owner: u32| {
+        if geteuid().is_root() {
+            chown(&file, Some(owner), None).expect("root may change the owner");
+        }
+        run(&mut plants(&server, "check-token --token-file token"))
+    };
+    for mode in [0o640, 0o604, 0o444] {
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).expect("the file is ours");
+        check(65534).expect(2, "", "chmod 600");
+        if geteuid().is_root() {
+            check(0).expect(0, ACCEPTED, "");
+        }
+    }
 }
 
 #[test]
 fn terminal_gets_a_line_without_control_characters() {
     let server = Server::start();
-    let create = |name: &str| {
-        let arguments = ["create-plant", "--id", "1", "--name", name];
-        on_a_terminal(|stdout, stderr| {
-            let mut command = plants(&server, &arguments);
-            command.stdout(stdout).stderr(stderr);
-            command
-        })
-    };
+    let create =
+        |name: &str| on_a_terminal(plants(&server, "create-plant --id 1 --name").arg(name));
     assert_eq!(create("Fern\u{1b}[2J\u{9b}"), "{\"name\":\"Fern\\u001b[2J\\u009b\"}\r\n");
     let refused = create("Ficus");
     assert!(refused.starts_with("plants: refused with 409: plant 1 "), "{refused:?}");
 }
 
-/// Every write to `/dev/full` fails.
 #[test]
 fn output_that_cannot_be_written_exits_1() {
     let server = Server::start();
     write(&server, "plants.jsonl", "Fern\n".repeat(1000));
-    for arguments in [&CREATE[..], &["check-token"], &["import", "plants.jsonl"]] {
-        let full = File::options().write(true).open("/dev/full").expect("the device exists");
-        let mut command = plants(&server, arguments);
-        let process = command.stdout(full).stderr(Stdio::piped()).spawn();
-        let output = process.expect("the program starts").wait_with_output();
-        let finished = Finished::of(output.expect("the program ends"));
-        finished.expect(1, "", "cannot write to standard output: No space left on device");
-    }
+    each_row([CREATE, "check-token", "import plants.jsonl"], |words| {
+        let ended = run(&mut in_shell("exec \"$0\" \"$@\" > /dev/full", &plants(&server, words)));
+        ended.expect(1, "", "No space left on device");
+    });
 }
 
 /// Sends a signal to a process. The process must end with the exit code of the signal, instead of
 /// being killed by it.
-pub fn end_by(signal: Signal, process: Child) -> Finished {
-    kill(Pid::from_raw(process.id().cast_signed()), signal).expect("the program runs");
-    let finished = Finished::of(process.wait_with_output().expect("the program ends"));
-    assert_eq!(finished.exit_code, Some(128 + signal as i32), "{finished:?}");
-    finished
+pub fn end_by(signal: Signal, process: Child) -> Ended {
+    send(signal, &process);
+    let ended = end(process);
+    assert_eq!(ended.code, Some(128 + signal as i32), "{ended:?}");
+    ended
 }
 
 /// Returns whether a process has a handler for a signal.
 pub fn catches(process: &Child, signal: Signal) -> bool {
     let path = format!("/proc/{}/status", process.id());
-    let status = std::fs::read_to_string(path).unwrap_or_default();
+    let status = fs::read_to_string(path).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:\t"));
     let caught = caught.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok());
     caught.is_some_and(|caught| caught & (1 << (signal as u32 - 1)) != 0)
@@ -179,16 +223,15 @@ pub fn catches(process: &Child, signal: Signal) -> bool {
 #[test]
 fn signal_ends_a_command_that_waits_for_a_response() {
     let server = Server::start();
-    let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let url = format!("http://{}", silent.local_addr().expect("the listener is bound"));
-    for arguments in [&CREATE[..], &["check-token"]] {
-        for signal in [Signal::SIGTERM, Signal::SIGINT] {
-            let mut command = plants(&server, arguments);
-            let command = command.env("PLANTS_URL", &url).stderr(Stdio::piped());
-            let process = command.spawn().expect("the program starts");
-            let _connection = silent.accept().expect("the program connects");
-            server.wait_until("a handler", || catches(&process, signal));
-            end_by(signal, process);
-        }
-    }
+    let (silent, url) = listener();
+    let [term, int] = [Signal::SIGTERM, Signal::SIGINT];
+    let table = [(CREATE, term), (CREATE, int), ("check-token", term), ("check-token", int)];
+    each_row(table, |(words, signal)| {
+        let mut command = plants(&server, words);
+        let command = command.env("PLANTS_URL", &url).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let process = command.spawn().expect("the program starts");
+        let _connection = silent.accept().expect("the program connects");
+        server.wait_until("a handler", || catches(&process, signal));
+        end_by(signal, process);
+    });
 }

@@ -1,67 +1,41 @@
 //! What consumers of the service use: the client and the program `plants`.
 
+mod client;
 mod commands;
-mod connection;
-mod csv;
 mod import;
-mod library;
 
-use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::thread;
 
-use plant_store_tests::{Server, build};
+use plant_store_tests::build;
+use plant_store_tests::prelude::*;
 
 /// Returns the path of the program `plants`, and builds it in this profile on the first call.
-pub fn program() -> &'static Path {
+fn program() -> &'static Path {
     static PLANTS: OnceLock<PathBuf> = OnceLock::new();
     PLANTS.get_or_init(|| build("plants", !cfg!(debug_assertions)).expect("the program builds"))
 }
 
-/// Returns a command that runs `plants` against a server, with a valid token, in the server's
-/// folder.
-fn plants(server: &Server, arguments: &[&str]) -> Command {
+/// Returns a command that runs `plants` with these words against a server, with a valid token, in
+/// the server's folder.
+fn plants(server: &Server, words: &str) -> Command {
     let mut command = Command::new(program());
-    command.args(arguments).current_dir(server.folder()).stdin(Stdio::null());
+    command.args(words.split(' ')).current_dir(server.folder());
     command.env("PLANTS_URL", &server.url).env("PLANTS_TOKEN", &server.token);
     command
-}
-
-/// A program that has ended.
-#[derive(Debug)]
-struct Finished {
-    /// The exit code, or none if a signal ended the program.
-    exit_code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-impl Finished {
-    fn of(Output { status, stdout, stderr }: Output) -> Self {
-        let text = |bytes| String::from_utf8(bytes).expect("text");
-        Self { exit_code: status.code(), stdout: text(stdout), stderr: text(stderr) }
-    }
-
-    /// Asserts the exit code, stdout and a part of stderr, or that stderr is empty.
-    fn expect(&self, exit_code: i32, stdout: &str, stderr: &str) {
-        assert_eq!((self.exit_code, self.stdout.as_str()), (Some(exit_code), stdout), "{self:?}");
-        let is_expected = self.stderr.contains(stderr);
-        assert!(is_expected && self.stderr.is_empty() == stderr.is_empty(), "{stderr:?}: {self:?}");
-    }
-}
-
-/// Runs a program to its end.
-fn run(command: &mut Command) -> Finished {
-    Finished::of(command.output().expect("the program starts"))
 }
 
 /// Writes a file into the server's folder.
 fn write(server: &Server, name: &str, text: impl AsRef<[u8]>) {
     fs::write(server.folder().join(name), text).expect("the folder is writable");
+}
+
+/// Returns a listener on a free port, and its URL.
+fn listener() -> (TcpListener, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("http://{}", listener.local_addr().expect("the listener is bound"));
+    (listener, url)
 }
 
 /// A response of the contract, or of a proxy.
@@ -70,6 +44,11 @@ fn response(status: &str, headers: &str, body: &str) -> String {
     format!(
         "HTTP/1.1 {status}\r\nconnection: close\r\n{headers}content-length: {length}\r\n\r\n{body}"
     )
+}
+
+/// A refusal of the contract.
+fn refusal(error: i32, headers: &str) -> String {
+    response("400 Bad Request", headers, &format!(r#"{{"error":{error},"message":"why"}}"#))
 }
 
 /// The lines of the head of a request.
@@ -85,8 +64,7 @@ impl Scripted {
     /// Starts a service that gives these answers, one on each connection, and then repeats the last
     /// one. An empty answer closes the connection.
     fn start(answers: &[String]) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let url = format!("http://{}", listener.local_addr().expect("the listener is bound"));
+        let (listener, url) = listener();
         let heads = Arc::new(Mutex::new(Vec::new()));
         let (received, answers) = (heads.clone(), answers.to_vec());
         thread::spawn(move || {
@@ -107,9 +85,5 @@ impl Scripted {
 
     fn heads(&self) -> Vec<Head> {
         self.heads.lock().expect("no panic").clone()
-    }
-
-    fn requests(&self) -> usize {
-        self.heads().len()
     }
 }

@@ -1,17 +1,20 @@
-//! The client as a library: retries by the document's rules, failures, tokens.
+//! The client as a library: its example, retries by the document's rules, failures, tokens.
 
+use std::fmt::Debug;
 use std::sync::Mutex;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::SystemTime;
 
 use groundwork_client::OperationInfo;
 use plant_store_client::{
     Client, ClientInfo, ErrorCode, ExponentialBuilder, Failure, GeneratedClient, InvalidClient,
     client, client_with, settings, types,
 };
+use plant_store_tests::prelude::*;
 use plant_store_tests::tls::{Authority, TLS};
-use plant_store_tests::{Server, new_plant};
+use plant_store_tests::{build_example, new_plant};
+use tokio::runtime::Runtime;
 
-use super::{Scripted, response};
+use super::{Scripted, refusal, response};
 use crate::database;
 
 const PLANT: &str = r#"{"name":"Ficus"}"#;
@@ -27,11 +30,57 @@ fn retrying(url: &str, token: &str) -> Client {
 }
 
 async fn create(client: &Client) -> Result<types::Plant, Failure> {
-    Ok(client.create_plant().body(new_plant(1, "Ficus", None)).send().await?.into_inner())
+    create_as(client, "Ficus", None).await
 }
 
-fn refusal(error: i32, headers: &str) -> String {
-    response("400 Bad Request", headers, &format!(r#"{{"error":{error},"message":"why"}}"#))
+async fn create_as(
+    client: &Client,
+    name: &str,
+    tag: Option<&str>,
+) -> Result<types::Plant, Failure> {
+    Ok(client.create_plant().body(new_plant(1, name, tag)).send().await?.into_inner())
+}
+
+#[tokio::test]
+async fn client_handles_creates_repeats_409_and_401() {
+    let server = Server::start();
+    let client = server.client();
+    for _ in 0..2 {
+        let plant = create_as(&client, "Ficus", Some("indoor")).await.expect("a plant");
+        assert_eq!((plant.name.as_str(), plant.tag.as_deref()), ("Ficus", Some("indoor")));
+    }
+    let unknown = server.client_with("pst_0123456789ABCDEFGHIJabcdefghij0038H4se");
+    for (client, name, tag, code) in [
+        (&client, "Fern", Some("indoor"), ErrorCode::Conflict),
+        (&client, "Ficus", None, ErrorCode::Conflict),
+        (&client, "Ficus", Some(""), ErrorCode::Conflict),
+        (&unknown, "Ficus", None, ErrorCode::Unauthorized),
+    ] {
+        let failure = create_as(client, name, tag).await.expect_err("no plant");
+        assert!(failure.code() == Some(code) && !failure.is_retryable(), "{failure}");
+    }
+}
+
+/// Runs `client/examples/create_plant.rs` as described in its own comment.
+#[test]
+fn example_creates_a_plant_and_recognizes_409() {
+    let server = Server::start();
+    let example = build_example("create_plant").expect("the example builds");
+    let run = |words: &str| {
+        let mut command = Command::new(&example);
+        command.env("PLANTS_URL", &server.url).env("PLANTS_TOKEN", &server.token);
+        run(command.args(words.split(' ')))
+    };
+    assert!(run("2 Ficus indoor").succeeded().starts_with("created Plant"));
+    assert!(run("2 Fern").stdout.starts_with("taken: "));
+    assert_eq!(server.export()[&2].tag.as_deref(), Some("indoor"));
+    assert_ne!(run("two Fern").code, Some(0));
+}
+
+/// Checks each row of a table.
+fn each<R: Debug>(rows: impl IntoIterator<Item = R>, check: impl AsyncFn(R)) {
+    let runtime = Runtime::new().expect("threads");
+    each_row(rows, |row| runtime.block_on(check(row)));
 }
 
 /// How often a request is sent that gets this answer first, and a plant after that.
@@ -41,14 +90,14 @@ async fn attempts(answer: &str, operation_id: &'static str) -> usize {
     let request = client.client().post(format!("{}/plants", service.url)).body("{}");
     let request = request.build().expect("a request");
     let _ = client.inner().send(client.client(), request, &OperationInfo { operation_id }).await;
-    service.requests()
+    service.heads().len()
 }
 
 /// The header decides, whatever the value of `error`. After no answer, the document decides.
-#[tokio::test]
-async fn only_what_the_document_allows_is_sent_again() {
+#[test]
+fn only_what_the_document_allows_is_sent_again() {
     let may_repeat = "retry-after: 0\r\n";
-    for (answer, idempotent, other) in [
+    let table = [
         (refusal(503, may_repeat), 2, 2),
         (refusal(409, may_repeat), 2, 2),
         (refusal(503, ""), 1, 1),
@@ -59,24 +108,26 @@ async fn only_what_the_document_allows_is_sent_again() {
         (response("501 Not Implemented", "", "<html>"), 1, 1),
         (response("413 Content Too Large", "", "<html>"), 1, 1),
         (response("302 Found", "location: http://elsewhere\r\n", ""), 1, 1),
-    ] {
-        assert_eq!(attempts(&answer, "create_plant").await, idempotent, "{answer}");
-        assert_eq!(attempts(&answer, "water_plant").await, other, "{answer}");
-    }
+    ];
+    each(table, async |(answer, idempotent, other)| {
+        assert_eq!(attempts(&answer, "create_plant").await, idempotent, "create_plant");
+        assert_eq!(attempts(&answer, "water_plant").await, other, "water_plant");
+    });
 }
 
 #[tokio::test]
 async fn retries_end_with_the_policy() {
     let service = Scripted::start(&[String::new()]);
     let failure = create(&retrying(&service.url, "pst_")).await.expect_err("no answer");
-    assert_eq!(service.requests(), 4);
+    assert_eq!(service.heads().len(), 4);
     assert!(failure.is_retryable() && matches!(failure, Failure::NoResponse(_)), "{failure}");
 }
 
 /// HTTP allows a date (RFC 9110, section 10.2.3). A date has whole seconds.
-#[tokio::test]
-async fn retry_after_is_obeyed_in_seconds_and_as_a_date() {
-    for is_date in [false, true] {
+#[test]
+fn retry_after_is_obeyed_in_seconds_and_as_a_date() {
+    let table = [false, true];
+    each(table, async |is_date| {
         let in_two_seconds = SystemTime::now() + Duration::from_secs(2);
         let date = httpdate::fmt_http_date(in_two_seconds);
         let wait = if is_date { &date } else { "1" };
@@ -85,7 +136,7 @@ async fn retry_after_is_obeyed_in_seconds_and_as_a_date() {
         let started = Instant::now();
         create(&retrying(&service.url, "pst_")).await.expect("a plant");
         assert!(started.elapsed() > Duration::from_millis(900), "{wait}: {:?}", started.elapsed());
-    }
+    });
 }
 
 #[tokio::test]
@@ -134,17 +185,18 @@ async fn token_is_asked_for_each_attempt() {
     create(&client).await.expect("the second token is accepted");
 }
 
-#[tokio::test]
-async fn request_that_cannot_succeed_is_sent_once() {
+#[test]
+fn request_that_cannot_succeed_is_sent_once() {
     let server = Server::start();
     let starting = Server::starting();
     Authority::new().issue(starting.folder());
     let tls = starting.with(&TLS).start();
-    for (url, expected) in [
+    let table = [
         (tls.url.clone(), "certificate"),
         (tls.url.replace("https:", "http:"), "does not speak plain HTTP on this port"),
         (server.url.replace("http:", "https:"), "does not speak TLS on this port"),
-    ] {
+    ];
+    each(table, async |(url, expected)| {
         let pem = Authority::new().pem();
         let stranger = reqwest::Certificate::from_pem(pem.as_bytes()).expect("a certificate");
         let settings = settings().tls_certs_only([stranger]);
@@ -152,7 +204,7 @@ async fn request_that_cannot_succeed_is_sent_once() {
         let slow = ExponentialBuilder::new().with_min_delay(Duration::from_mins(1));
         let failure = create(&client.with_retries(slow)).await.expect_err("no answer");
         assert!(failure.to_string().contains(expected) && !failure.is_retryable(), "{failure}");
-    }
+    });
 }
 
 /// The client could not decode the response, so it asks for a plain one.
@@ -165,19 +217,20 @@ async fn client_asks_for_responses_without_a_coding() {
     assert!(head.contains(&"authorization: Bearer pst_".to_owned()), "{head:?}");
 }
 
-#[tokio::test]
-async fn unexpected_response_names_its_status_and_location() {
-    for (answer, expected) in [
+#[test]
+fn unexpected_response_names_its_status_and_location() {
+    let table = [
         (response("302 Found", "location: http://a/login\r\n", ""), "a redirect to http://a/login"),
         (response("404 Not Found", "", "<html>"), "answered 404 Not Found: there is no operation"),
         (response("200 OK", "", "<html>Log in</html>"), "<html>Log in</html>"),
         (response("400 Bad Request", "", "<html>no"), "did not come from the service"),
-    ] {
+    ];
+    each(table, async |(answer, expected)| {
         let service = Scripted::start(&[answer]);
         let failure = create(&retrying(&service.url, "pst_")).await.expect_err("no plant");
         assert!(failure.to_string().contains(expected), "{failure}");
         assert!(!failure.is_retryable() && failure.code().is_none(), "{failure}");
-    }
+    });
 }
 
 /// The URL may contain a password, or be a token that was given by mistake.
