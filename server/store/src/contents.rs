@@ -9,27 +9,7 @@ use std::io::{self, IsTerminal, Write as _};
 use sha2::{Digest, Sha256};
 
 use crate::engine::{Engine, PAGE_ROWS, Row};
-
-/// The rows that were read do not match the store.
-#[derive(Debug, thiserror::Error)]
-pub enum Incomplete {
-    /// Reading would never end, or would skip rows.
-    #[error("the rows of the store are not ordered by id, after the id {after:?}")]
-    OutOfOrder {
-        /// The last id that was read.
-        after: Option<i64>,
-    },
-    /// Some pages were skipped or read twice.
-    #[error("{read} rows were read, but the store counts {min} to {max}")]
-    WrongCount {
-        /// The number of rows that were read.
-        read: u64,
-        /// The number of rows before the first page.
-        min: u64,
-        /// The number of rows after the last page.
-        max: u64,
-    },
-}
+use crate::error::{Error, Kind};
 
 /// The rows of a store: their number, and the SHA-256 (FIPS 180-4) of all ids and texts. Two stores
 /// with the same rows have the same contents, whatever their engines. Tokens are not included.
@@ -46,11 +26,13 @@ impl Contents {
     ///
     /// # Errors
     ///
-    /// [`Incomplete::OutOfOrder`] if the ids do not ascend.
-    pub(crate) fn add(&mut self, rows: &[Row]) -> Result<(), Incomplete> {
+    /// [`Kind::Incomplete`] if the ids do not ascend: reading would never end, or would skip rows.
+    pub(crate) fn add(&mut self, rows: &[Row]) -> Result<(), Error> {
         for Row { id, json } in rows {
             if self.last.is_some_and(|last| last >= *id) {
-                return Err(Incomplete::OutOfOrder { after: self.last });
+                let message = "the rows of the store are not ordered by id, after the id";
+                let message = format!("{message} {:?}", self.last);
+                return Err(Error::new(Kind::Incomplete, message));
             }
             self.last = Some(*id);
             self.digest.update(id.to_be_bytes());
@@ -91,7 +73,7 @@ impl fmt::Display for Contents {
 ///
 /// # Errors
 ///
-/// [`Incomplete`] if `visit` may have missed a row: the ids do not ascend, fewer rows were read
+/// [`Kind::Incomplete`] if `visit` may have missed a row: the ids do not ascend, fewer rows were read
 /// than the store counted before the first page, or more than it counted after the last page.
 pub fn read_all(
     store: &dyn Engine,
@@ -118,7 +100,8 @@ pub fn read_all(
     if (min..=max).contains(&read) {
         Ok(contents)
     } else {
-        Err(Incomplete::WrongCount { read, min, max }.into())
+        let message = format!("{read} rows were read, but the store counts {min} to {max}");
+        Err(Error::new(Kind::Incomplete, message).into())
     }
 }
 

@@ -3,7 +3,6 @@
 //! What is copied proves itself: the ids ascend, the rows are counted, and what was written is read
 //! back. No copy replaces, changes or removes a row or a token of its target.
 
-use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
@@ -12,10 +11,9 @@ use anyhow::{Context, bail, ensure};
 
 use crate::Names;
 use crate::contents::{Contents, read_all};
-use crate::engine::{Engine, Outcome, PAGE_ROWS, Row};
+use crate::engine::{Engine, Outcome, PAGE_ROWS, Row, is_same_json};
 use crate::error::{Error, Kind};
 use crate::postgres::{self, Target};
-use crate::same_json::is_same_json;
 use crate::sqlite;
 use crate::token::StoredToken;
 use crate::url::{InvalidUrl, StoreUrl};
@@ -72,22 +70,12 @@ pub struct Copied {
     pub tokens: Vec<StoredToken>,
 }
 
-/// A copy into a database was interrupted. Some rows may have been copied.
-#[derive(Debug)]
-pub struct Interrupted(StoreUrl);
-
-impl fmt::Display for Interrupted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the copy into {} was interrupted", self.0)
-    }
-}
-
 /// Copies all rows of a store, and then the chosen tokens.
 ///
 /// # Errors
 ///
 /// After an error a target file does not exist. A target database may contain some of the rows and
-/// none of the tokens, if the error is [`Interrupted`]; the same copy with `may_add` completes it.
+/// none of the tokens, if the error is [`Kind::Interrupted`]; the same copy with `may_add` completes it.
 pub fn copy(copy: &Copy<'_>) -> anyhow::Result<Copied> {
     let Copy { names, from, to, tokens, may_add, ca } = *copy;
     let other_tokens = match tokens {
@@ -99,27 +87,22 @@ pub fn copy(copy: &Copy<'_>) -> anyhow::Result<Copied> {
         TokensFrom::Nowhere => Ok(Vec::new()),
         TokensFrom::Store(_) => Ok(other_tokens.clone()),
     };
-    let (contents, tokens) = match (from, to) {
-        (StoreUrl::Sqlite(from), StoreUrl::Sqlite(to)) => {
-            sqlite::copy_from_file(&sqlite::open_to_read(names, from)?, to, &choose_tokens)?
-        }
-        (StoreUrl::Postgres(from), StoreUrl::Sqlite(to)) => sqlite::copy_from_pages(
-            names,
-            &postgres::open_to_read(names, from, ca)?,
-            to,
-            &choose_tokens,
-        )?,
-        (from, StoreUrl::Postgres(url)) => {
-            let source: Box<dyn Engine> = match from {
-                StoreUrl::Sqlite(path) => Box::new(sqlite::open_state_to_read(names, path)?),
-                StoreUrl::Postgres(url) => Box::new(postgres::open_to_read(names, url, ca)?),
-            };
+    let source: Box<dyn Engine> = match from {
+        StoreUrl::Sqlite(path) => Box::new(sqlite::open_state_to_read(names, path)?),
+        StoreUrl::Postgres(url) => Box::new(postgres::open_to_read(names, url, ca)?),
+    };
+    let (contents, tokens) = match to {
+        StoreUrl::Sqlite(to) => sqlite::copy(names, &*source, to, &choose_tokens)?,
+        StoreUrl::Postgres(url) => {
             let target = Target::open(names, url, ca)?;
             let tokens = choose_tokens(&*source)?;
             require_consent(&target, to, !tokens.is_empty(), may_add)?;
             let contents = fill(&*source, &target.store, to)
                 .and_then(|contents| target.finish(&tokens).map(|()| contents).map_err(Into::into))
-                .with_context(|| Interrupted(to.clone()))?;
+                .map_err(|cause| {
+                    let message = format!("the copy into {to} was interrupted: {cause:#}");
+                    Error::new(Kind::Interrupted, message)
+                })?;
             (contents, tokens)
         }
     };

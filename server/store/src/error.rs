@@ -1,4 +1,4 @@
-//! The error of a store.
+//! The error of a store, and which errors of a repeated operation are logged.
 //!
 //! A message says what is wrong, and may say what an operator can do with files or with the
 //! database. Neither this file nor an engine may name a flag, a command or a page of the product.
@@ -37,12 +37,16 @@ pub enum Kind {
     Damaged,
     /// Something else is in the place of a store.
     NotAStore,
-    /// A copy into the database was interrupted, so some rows are missing.
+    /// The database lacks rows, because an earlier copy into it was interrupted.
     CopyUnfinished,
     /// A copy would add rows to a database that has rows already.
     HasRows,
     /// A copy would add tokens to a store that accepts tokens already.
     HasTokens,
+    /// A copy into a database was interrupted, so some rows are missing there.
+    Interrupted,
+    /// The rows that were read are not all rows of the store.
+    Incomplete,
     /// Any other reason. It does not pass by itself.
     Other,
 }
@@ -133,5 +137,26 @@ pub(crate) trait At<T> {
 impl<T, E: Into<Error>> At<T> for Result<T, E> {
     fn at(self, store: impl Display, doing: &str) -> Result<T, Error> {
         self.map_err(|error| error.into().at(store, doing))
+    }
+}
+
+/// Deduplicates the warnings of an operation that is retried: a failure is logged when it starts or
+/// when its cause changes, not on every attempt. Holds the cause of the last failure.
+#[derive(Default)]
+pub struct WarningDedup(Option<String>);
+
+impl WarningDedup {
+    /// Records a failure. Returns `true` if it has to be logged: the last attempt succeeded, or
+    /// failed for another cause.
+    pub fn failed(&mut self, cause: &impl Display) -> bool {
+        let cause = Some(cause.to_string());
+        let is_new = self.0 != cause;
+        self.0 = cause;
+        is_new
+    }
+
+    /// Records a success. Returns `true` if the last attempt failed.
+    pub fn succeeded(&mut self) -> bool {
+        self.0.take().is_some()
     }
 }

@@ -27,13 +27,13 @@
 //!   skipped ([`Contents`]).
 //! - `sqlite` and `postgres` are the engines. In both, `schema` creates and checks the tables, and
 //!   `rows` reads and writes them and the tokens. How a commit becomes durable differs: in SQLite it
-//!   takes the file, its WAL and its lock (`files`, `wal`, `copy`), in PostgreSQL the sessions with
+//!   takes the file, its WAL and its lock (`files`, `served_files`, `wal`, `copy`), in PostgreSQL the sessions with
 //!   a database (`connector`, `session`, `error`).
 //! - [`GroupCommit`] commits the creates of all requests through one engine, and inspects the store
 //!   while it is served.
 //! - [`Error`] (`error.rs`) is the error of every call, and its [`Kind`] what it means for the caller.
-//! - Both engines share `token` and `same_json`. `metrics` holds the metrics. [`WarningDedup`]
-//!   deduplicates warnings.
+//!   [`WarningDedup`] deduplicates warnings.
+//! - `token` is a token as a store keeps it, and `metrics` holds the metrics.
 //!
 //! A create passes through `group_commit`, then through the [`Engine`] and `rows` of `sqlite` or
 //! `postgres`. What the service is called comes in as [`Names`].
@@ -45,21 +45,18 @@ mod error;
 mod group_commit;
 mod metrics;
 mod postgres;
-mod same_json;
 mod sqlite;
 pub mod token;
 mod url;
-mod warning_dedup;
 
 use std::path::Path;
 
-pub use contents::{Contents, Incomplete, read_all};
-pub use copy::{Copied, Copy, Interrupted, TokensFrom, copy};
+pub use contents::{Contents, read_all};
+pub use copy::{Copied, Copy, TokensFrom, copy};
 pub use engine::{Engine, FirstToken, LAYOUT, Mode, Opened, Outcome, Row, Sizes};
-pub use error::{Error, Kind};
+pub use error::{Error, Kind, WarningDedup};
 pub use group_commit::{CreateResult, GroupCommit, Guard, WriterEnd};
 pub use url::{InvalidUrl, StoreUrl};
-pub use warning_dedup::WarningDedup;
 
 /// Opens a store. `ca` is a PEM file with the certificate of the authority that signed the
 /// database's certificate.

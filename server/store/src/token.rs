@@ -7,6 +7,8 @@ use std::str::FromStr;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
+use crate::error::{Error, Kind};
+
 /// The SHA-256 of a token. The token of a request is looked up by it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TokenDigest(pub [u8; 32]);
@@ -79,22 +81,12 @@ impl fmt::Display for TokenName {
 pub(crate) const READ: &str =
     "SELECT name, digest, first_characters, created_at, expires_at FROM tokens";
 
-/// Returns the statement that adds a token to a table. It fails with a constraint violation if the
-/// name is taken.
-pub(crate) fn add_statement(table: &str) -> String {
-    format!(
-        "INSERT INTO {table} (name, digest, first_characters, created_at, expires_at) \
-         VALUES ($1, $2, $3, $4, $5)"
-    )
-}
+/// Adds a token. It fails with a constraint violation if the name is taken.
+pub(crate) const ADD: &str = "INSERT INTO tokens (name, digest, first_characters, created_at, expires_at) \
+     VALUES ($1, $2, $3, $4, $5)";
 
 /// Removes the token with that name.
 pub(crate) const REVOKE: &str = "DELETE FROM tokens WHERE name = $1";
-
-/// A row of the table `tokens` that this service did not write.
-#[derive(Debug, thiserror::Error)]
-#[error("a token in the store is malformed")]
-pub struct Malformed;
 
 /// Converts the columns of a row to a token.
 pub(crate) fn token_of_row(
@@ -103,12 +95,13 @@ pub(crate) fn token_of_row(
     first_characters: String,
     created_at: i64,
     expires_at: Option<i64>,
-) -> Result<StoredToken, Malformed> {
+) -> Result<StoredToken, Error> {
     // A time that is out of range becomes the earliest time, so that such a token has expired.
     let time = |seconds| DateTime::from_timestamp(seconds, 0).unwrap_or(DateTime::<Utc>::MIN_UTC);
+    let malformed = || Error::new(Kind::Damaged, "a token in the store is malformed");
     Ok(StoredToken {
-        name: name.parse().map_err(|_| Malformed)?,
-        digest: TokenDigest(digest.try_into().map_err(|_| Malformed)?),
+        name: name.parse().map_err(|_| malformed())?,
+        digest: TokenDigest(digest.try_into().map_err(|_| malformed())?),
         first_characters,
         created_at: time(created_at),
         expires_at: expires_at.map(time),

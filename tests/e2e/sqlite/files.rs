@@ -78,7 +78,7 @@ fn two_names(file: &Path) {
 
 #[test]
 fn path_that_is_not_a_store_is_refused_and_left_unchanged() {
-    let rows: [(&str, Prepare, &[&str]); 13] = [
+    let rows: [(&str, Prepare, &[&str]); 14] = [
         ("text", |file| write(file, b"plants\n"), &["is not a store"]),
         ("zeros", |file| write(file, &[0; 4096]), &["is not a store"]),
         (
@@ -107,6 +107,11 @@ fn path_that_is_not_a_store_is_refused_and_left_unchanged() {
             "orphaned journal",
             |file| orphan(file, "-journal"),
             &["plants.db-journal", "move them away"],
+        ),
+        (
+            "dangling link of a WAL",
+            |file| symlink("nowhere", format!("{}-wal", file.display())).expect("a link"),
+            &["no store at", "plants.db-wal", "move them away"],
         ),
         ("two names", two_names, &["has a second name"]),
     ];

@@ -88,7 +88,8 @@ fn tokens(folder: &Path) -> String {
 /// it has left a store. Such a store must accept the token that was printed.
 pub fn failed_first_start(serve: &mut Command, folder: &Path) -> Option<bool> {
     let out = folder.join("out");
-    serve.current_dir(folder).stdout(File::create(&out).expect("a file")).stderr(Stdio::null());
+    serve.current_dir(folder).stdout(File::create(&out).expect("a file"));
+    serve.stderr(File::create(folder.join("log")).expect("a file"));
     let mut server = serve.spawn().expect("it starts");
     let printed = || fs::read_to_string(&out).expect("the output");
     let mut has_ended = || server.try_wait().expect("it is a child").is_some();
@@ -99,6 +100,9 @@ pub fn failed_first_start(serve: &mut Command, folder: &Path) -> Option<bool> {
         server.wait().expect("it ends");
         return None;
     }
+    // SQLite would say this of too few open files.
+    let log = fs::read_to_string(folder.join("log")).expect("a log");
+    assert!(!log.contains("disk I/O error"), "{log}");
     // The list is empty if there is no store.
     let tokens = tokens(folder);
     let printed = printed();

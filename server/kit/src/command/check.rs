@@ -2,7 +2,7 @@
 
 use anyhow::{Error, Result, bail};
 use bytesize::ByteSize;
-use groundwork_store::{Incomplete, Kind, Mode, Sizes, read_all};
+use groundwork_store::{Kind, Mode, Sizes, read_all};
 use serde_json::{Value, json};
 
 use crate::command::shared::{StoreArgs, error_message, kind_of, print};
@@ -76,7 +76,7 @@ pub fn run(service: &'static Service, args: &Args) -> Result<()> {
 }
 
 fn is_damage(error: &Error) -> bool {
-    kind_of(error) == Some(Kind::Damaged) || error.is::<Incomplete>()
+    matches!(kind_of(error), Some(Kind::Damaged | Kind::Incomplete))
 }
 
 /// Reads the store. Adds the faults to `faults`, even if reading fails later.

@@ -9,9 +9,7 @@ use std::{process, thread};
 use anyhow::{Context, Error, Result};
 use clap::error::ContextKind::{InvalidArg, InvalidSubcommand, InvalidValue};
 use clap::error::ContextValue;
-use groundwork_store::{
-    self as store, Engine, Incomplete, Interrupted, Kind, Mode, Names, StoreUrl,
-};
+use groundwork_store::{self as store, Engine, Kind, Mode, Names, StoreUrl};
 use nix::sys::signal::{SigSet, Signal};
 
 use crate::service::Service;
@@ -72,14 +70,7 @@ pub fn redact_secrets(service: &Service, mut error: clap::Error) -> clap::Error 
 /// Formats the error with its causes, followed by advice on what to do. The errors of the store
 /// describe what is wrong, but do not know any flags, commands or pages.
 pub fn error_message(service: &Service, error: &Error) -> String {
-    let advice = match kind_of(error) {
-        _ if error.is::<Incomplete>() => INCOMPLETE,
-        _ if error.is::<Interrupted>() => {
-            ". To complete it, run the same command with --add: it adds what is missing"
-        }
-        Some(kind) => advice(kind),
-        None => "",
-    };
+    let advice = kind_of(error).map_or("", advice);
     format!("{error:#}{}", service.fill_in(advice))
 }
 
@@ -102,6 +93,10 @@ pub fn kind_of(error: &Error) -> Option<Kind> {
 fn advice(kind: Kind) -> &'static str {
     match kind {
         Kind::Missing => MISSING,
+        Kind::Incomplete => INCOMPLETE,
+        Kind::Interrupted => {
+            ". To complete it, run the same command with --add: it adds what is missing"
+        }
         Kind::CopyUnfinished => ": run the same `{program} copy` again, with --add",
         Kind::HasRows => {
             ": to add {resources} to it, or to complete an interrupted copy, run the same command \

@@ -10,10 +10,9 @@ use slog::{error, info, warn};
 use tokio::sync::mpsc;
 
 use crate::engine::{BATCH, Engine};
-use crate::error::Error;
+use crate::error::{Error, WarningDedup};
 use crate::group_commit::{Answers, Create, End, Guard, Shared, Work};
 use crate::metrics::show_sizes;
-use crate::warning_dedup::WarningDedup;
 
 /// A batch ends when its texts reach this many bytes, because a checkpoint copies its pages in one
 /// go.

@@ -14,13 +14,11 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 
 use crate::Names;
-use crate::engine::{Outcome, PAGE_BYTES, Row};
-use crate::error::{Error, Kind};
+use crate::engine::{Outcome, PAGE_BYTES, Row, is_same_json};
 use crate::metrics::RetryCause;
 use crate::postgres::error::Failure;
 use crate::postgres::session::{MAX_EXPONENT, Session};
-use crate::same_json::is_same_json;
-use crate::token::{READ, REVOKE, StoredToken, TokenName, add_statement, token_of_row};
+use crate::token::{ADD, READ, REVOKE, StoredToken, TokenName, token_of_row};
 
 /// Returns the statements of a test write. It takes the same locks and needs the same privileges as
 /// a create, but changes nothing. The message exists only in the WAL; without it, the commit would
@@ -151,7 +149,7 @@ pub async fn tokens(session: &Session) -> Result<Vec<StoredToken>, Failure> {
         let name = row.try_get(0)?;
         let digest = row.try_get(1)?;
         let token = token_of_row(name, digest, row.try_get(2)?, row.try_get(3)?, row.try_get(4)?);
-        tokens.push(token.map_err(|error| Error::new(Kind::Damaged, error.to_string()))?);
+        tokens.push(token?);
     }
     tokens.sort_by(|one, other| one.name.as_str().cmp(other.name.as_str()));
     Ok(tokens)
@@ -186,7 +184,7 @@ pub async fn add_token(
         (&token.created_at.timestamp(), Type::INT8),
         (&expires_at, Type::INT8),
     ];
-    session.client.execute_typed(&add_statement("tokens"), &values).await
+    session.client.execute_typed(ADD, &values).await
 }
 
 /// Removes the token with that name, if there is one.

@@ -15,6 +15,7 @@ mod copy;
 mod files;
 mod rows;
 mod schema;
+mod served_files;
 mod wal;
 
 use std::fs::File;
@@ -30,9 +31,9 @@ use crate::Names;
 use crate::engine::{Engine, FirstToken, Mode, Opened, Outcome, Row, Sizes};
 use crate::error::{At, Error, Kind};
 use crate::sqlite::files::{
-    CREATE, OPEN, OpenedFiles, has_pages_beside, lock, require_index_of_server,
-    require_write_access, sizes,
+    CREATE, OPEN, has_pages_beside, lock, require_index_of_server, require_write_access, sizes,
 };
+use crate::sqlite::served_files::ServedFiles;
 use crate::sqlite::wal::{
     Access, Checkpoints, WAL_BOUND, checkpoint_truncate, connect, remove_wal_at_close,
     sync_empty_wal, truncate_long_wal, try_checkpoint_truncate, use_wal,
@@ -40,7 +41,7 @@ use crate::sqlite::wal::{
 use crate::token::{StoredToken, TokenName};
 use crate::url::StoreUrl;
 
-pub use copy::{copy_from_file, copy_from_pages};
+pub use copy::copy;
 
 const OPEN_WITH_WAL: &str = "read the file together with its WAL, which takes its -shm file, or \
     write access to the file and its folder";
@@ -76,7 +77,13 @@ fn open_to_serve(
     }
     // This also rolls back a creation that was killed.
     let mut store = Sqlite::open(names, path, file, Access::Write)?;
-    let is_new = first_token.map_or(Ok(false), |first_token| store.create(first_token))?;
+    let is_new = match first_token {
+        Some(first_token) => {
+            let connection = &mut store.commits.get_mut().connection;
+            schema::create(connection, names, first_token).at(url(path), CREATE)?
+        }
+        None => false,
+    };
     store.prepare_to_serve()?;
     Ok((store, is_new))
 }
@@ -118,7 +125,7 @@ pub fn open_to_read(names: &'static Names, path: &Path) -> Result<Sqlite, Error>
 /// Opens a store to read one state of it.
 pub fn open_state_to_read(names: &'static Names, path: &Path) -> Result<Sqlite, Error> {
     let store = open_to_read(names, path)?;
-    store.hold_state()?;
+    store.reads.lock().execute_batch("BEGIN").at(url(path), OPEN)?;
     Ok(store)
 }
 
@@ -130,7 +137,7 @@ pub struct Sqlite {
     /// Reads rows, and reads and changes the tokens, which must not wait for a commit.
     reads: Mutex<Connection>,
     /// The files of the store if it is being served.
-    served_files: Option<OpenedFiles>,
+    served_files: Option<ServedFiles>,
     /// Holds the server's lock (flock(2)). It is dropped after the connections.
     file: File,
 }
@@ -158,12 +165,6 @@ impl Sqlite {
         })
     }
 
-    /// Creates the store in one transaction, unless it exists. Returns whether it was created.
-    fn create(&mut self, first_token: FirstToken<'_>) -> Result<bool, Error> {
-        let connection = &mut self.commits.get_mut().connection;
-        schema::create(connection, self.names, first_token).at(url(&self.path), CREATE)
-    }
-
     /// Prepares the store for serving. Its whole content is on the disk when this returns.
     fn prepare_to_serve(&mut self) -> Result<(), Error> {
         // From now on closing a connection keeps the WAL, unless `close` has checkpointed it.
@@ -173,7 +174,7 @@ impl Sqlite {
         checkpoint_truncate(connection).at(url(&self.path), CHECKPOINT)?;
         sync_empty_wal(&self.path).at(url(&self.path), CHECKPOINT)?;
         self.served_files =
-            Some(OpenedFiles::of(&self.path, &self.file).at(url(&self.path), OPEN)?);
+            Some(ServedFiles::of(&self.path, &self.file).at(url(&self.path), OPEN)?);
         Ok(())
     }
 
@@ -185,18 +186,10 @@ impl Sqlite {
         Ok(())
     }
 
-    /// Makes everything that is read from now on one state of the store.
-    fn hold_state(&self) -> Result<(), Error> {
-        self.reads.lock().execute_batch("BEGIN").at(self.url(), OPEN)
-    }
-
     /// Checks the table of the tokens, and nothing else.
     pub fn check_tokens(&self) -> Result<(), Error> {
-        let damage = schema::damage(&self.reads.lock(), "main.integrity_check(tokens)");
-        match damage.at(self.url(), READ_TOKENS)? {
-            damage if damage.is_empty() => Ok(()),
-            damage => Err(Error::new(Kind::Damaged, damage.join("; ")).at(self.url(), READ_TOKENS)),
-        }
+        let sound = schema::require_sound(&self.reads.lock(), "main.integrity_check(tokens)");
+        sound.at(self.url(), READ_TOKENS)
     }
 
     fn url(&self) -> StoreUrl {
@@ -205,7 +198,7 @@ impl Sqlite {
 
     /// Fails if a file of a served store was removed, renamed or replaced.
     fn require_files_in_place(&self) -> Result<(), Error> {
-        self.served_files.as_ref().map_or(Ok(()), OpenedFiles::are_in_place)
+        self.served_files.as_ref().map_or(Ok(()), ServedFiles::are_in_place)
     }
 }
 

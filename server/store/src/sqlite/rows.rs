@@ -6,12 +6,11 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, ErrorCode};
 
 use crate::Names;
-use crate::engine::{Outcome, PAGE_BYTES, Row};
-use crate::error::{Error, Kind};
-use crate::same_json::is_same_json;
+use crate::engine::{Outcome, PAGE_BYTES, Row, is_same_json};
+use crate::error::Error;
 use crate::sqlite::schema;
 use crate::sqlite::wal::try_checkpoint_truncate;
-use crate::token::{READ, REVOKE, StoredToken, TokenName, add_statement, token_of_row};
+use crate::token::{ADD, READ, REVOKE, StoredToken, TokenName, token_of_row};
 
 /// Commits the rows whose ids are free. Without rows it is a test write: it rewrites a page
 /// unchanged, because a transaction without a write would not show whether the store takes writes.
@@ -88,10 +87,7 @@ pub fn page(
 /// Counts the rows, after a check of the database's structure: in a damaged database the count and
 /// the pages may lack the same rows.
 pub fn count(connection: &Connection, Names { table, .. }: &Names) -> Result<u64, Error> {
-    let damage = schema::damage(connection, "main.quick_check(1)")?;
-    if !damage.is_empty() {
-        return Err(Error::new(Kind::Damaged, damage.join("; ")));
-    }
+    schema::require_sound(connection, "main.quick_check(1)")?;
     let query = format!("SELECT count(*) FROM {table}");
     let count = connection.query_row(&query, [], |row| row.get(0));
     Ok(count.map(i64::unsigned_abs)?)
@@ -118,7 +114,7 @@ pub fn tokens(connection: &Connection) -> rusqlite::Result<Vec<StoredToken>> {
 /// Adds a token unless its name is taken. Returns whether it was added.
 pub fn add_token(connection: &mut Connection, token: &StoredToken) -> rusqlite::Result<bool> {
     prepare(connection)?;
-    match insert_token(connection, "main", token) {
+    match insert_token(connection, token) {
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
             Ok(false)
         }
@@ -126,12 +122,8 @@ pub fn add_token(connection: &mut Connection, token: &StoredToken) -> rusqlite::
     }
 }
 
-/// Adds a token to a database of the connection.
-pub fn insert_token(
-    connection: &Connection,
-    database: &str,
-    token: &StoredToken,
-) -> rusqlite::Result<()> {
+/// Adds a token.
+pub fn insert_token(connection: &Connection, token: &StoredToken) -> rusqlite::Result<()> {
     let row = (
         token.name.as_str(),
         token.digest.0,
@@ -139,7 +131,7 @@ pub fn insert_token(
         token.created_at.timestamp(),
         token.expires_at.map(|expiry| expiry.timestamp()),
     );
-    connection.execute(&add_statement(&format!("{database}.tokens")), row).map(drop)
+    connection.execute(ADD, row).map(drop)
 }
 
 /// Removes the token with that name, if there is one.

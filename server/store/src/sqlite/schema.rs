@@ -23,9 +23,6 @@ fn application_id(Names { application_id: [first, second, third], .. }: &Names) 
     u32::from_be_bytes([*first, *second, *third, LAYOUT << 1])
 }
 
-/// The database of a connection's own file, as opposed to an attached one.
-pub const MAIN: &str = "main";
-
 /// The columns of the tokens. `digest` is the SHA-256 of a token; times are Unix seconds.
 const TOKEN_COLUMNS: &str = "
         name TEXT PRIMARY KEY,
@@ -74,10 +71,10 @@ pub fn create(
     if !is_empty(&transaction)? {
         return Ok(false);
     }
-    create_tables(&transaction, MAIN, names)?;
-    mark_as_store(&transaction, MAIN, names)?;
+    create_tables(&transaction, names)?;
+    mark_as_store(&transaction, names)?;
     if let Some(token) = first_token()? {
-        insert_token(&transaction, MAIN, &token)?;
+        insert_token(&transaction, &token)?;
     }
     transaction.commit()?;
     Ok(true)
@@ -88,36 +85,34 @@ fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row("SELECT count(*) = 0 FROM main.sqlite_schema", [], |row| row.get(0))
 }
 
-/// Creates the tables in a database of the connection, without marking it as a store.
-pub fn create_tables(
-    connection: &Connection,
-    database: &str,
-    Names { table, .. }: &Names,
-) -> rusqlite::Result<()> {
+/// Creates the tables, without marking the database as a store.
+pub fn create_tables(connection: &Connection, Names { table, .. }: &Names) -> rusqlite::Result<()> {
     // `id` is the rowid, so the rows are stored in the order of their ids.
     connection.execute_batch(&format!(
-        "CREATE TABLE {database}.{table} (id INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT;
-        CREATE TABLE {database}.tokens ({TOKEN_COLUMNS}) STRICT, WITHOUT ROWID;"
+        "CREATE TABLE {table} (id INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT;
+        CREATE TABLE tokens ({TOKEN_COLUMNS}) STRICT, WITHOUT ROWID;"
     ))
 }
 
-/// Marks a database of the connection as a complete store.
-pub fn mark_as_store(
-    connection: &Connection,
-    database: &str,
-    names: &Names,
-) -> rusqlite::Result<()> {
-    connection.pragma_update(Some(database), "application_id", application_id(names))
+/// Marks the database as a complete store.
+pub fn mark_as_store(connection: &Connection, names: &Names) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "application_id", application_id(names))
 }
 
 /// Runs a pragma such as `integrity_check` on the database or on one of its tables, and returns what
 /// it reports as damage (<https://sqlite.org/pragma.html#pragma_integrity_check>).
-pub fn damage(connection: &Connection, pragma: &str) -> rusqlite::Result<Vec<String>> {
+fn damage(connection: &Connection, pragma: &str) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection.prepare(&format!("PRAGMA {pragma}"))?;
     let mut lines =
         statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
     lines.retain(|line| line != "ok");
     Ok(lines)
+}
+
+/// Fails if the pragma reports damage.
+pub fn require_sound(connection: &Connection, pragma: &str) -> Result<(), Error> {
+    let damage = damage(connection, pragma)?;
+    if damage.is_empty() { Ok(()) } else { Err(Error::new(Kind::Damaged, damage.join("; "))) }
 }
 
 /// Returns the faults of the database: the damage that SQLite finds, and the tables that differ from
@@ -126,7 +121,7 @@ pub fn damage(connection: &Connection, pragma: &str) -> rusqlite::Result<Vec<Str
 pub fn faults(connection: &Connection, names: &Names) -> rusqlite::Result<Vec<String>> {
     let mut faults = damage(connection, "main.integrity_check")?;
     let expected = Connection::open_in_memory()?;
-    create_tables(&expected, MAIN, names)?;
+    create_tables(&expected, names)?;
     let expected = definitions(&expected)?;
     let others = differences(&definitions(connection)?, &expected);
     if !others.is_empty() {

@@ -287,10 +287,10 @@ fn commit_that_ends_after_the_loss_of_the_store_fails() {
 }
 
 #[test]
-fn repeated_upkeep_failure_is_logged_once_and_commits_go_on() {
+fn upkeep_failure_is_logged_once_by_cause_and_commits_go_on() {
     let store = store(TIMEOUT);
-    let fails = || Err(Error::new(Kind::Full, "full"));
-    store.engine.upkeeps.lock().extend([fails(), fails(), fails()]);
+    let fails = |cause| Err(Error::new(Kind::Full, cause));
+    store.engine.upkeeps.lock().extend([fails("full"), fails("full"), fails("locked")]);
     for id in 0..4 {
         let create = store.begun(id);
         store.commit(Ok(vec![Created]));
@@ -300,10 +300,8 @@ fn repeated_upkeep_failure_is_logged_once_and_commits_go_on() {
     store.commits.end();
     drop(store.no_inspection);
     assert!(matches!(store.end.blocking_recv(), Ok(Ok(None))));
-    let expected = [
-        "the upkeep of the store failed: it is retried after each commit",
-        "the upkeep of the store succeeded again",
-    ];
+    let failed = "the upkeep of the store failed: it is retried after each commit";
+    let expected = [failed, failed, "the upkeep of the store succeeded again"];
     assert_eq!(store.log.try_iter().collect::<Vec<_>>(), expected);
 }
 

@@ -1,0 +1,123 @@
+//! Whether the paths of a served store still name the files that SQLite has opened, and whether they
+//! still have their content.
+//!
+//! Nothing here may close a file of the store while a connection is open: that would drop SQLite's
+//! locks.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Kind};
+use crate::sqlite::files::{wal_index_of, wal_of};
+
+/// An open file: the path at which it was opened, and its device and inode, which are unique as long
+/// as the file is open (inode(7)).
+struct ServedFile {
+    path: PathBuf,
+    id: (u64, u64),
+}
+
+impl ServedFile {
+    fn at(path: PathBuf) -> Result<Self, Error> {
+        let file = fs::metadata(&path)?;
+        Ok(Self { path, id: (file.dev(), file.ino()) })
+    }
+
+    /// Returns the length of the file. Fails if its path does not name it any more.
+    fn length(&self) -> Result<u64, Error> {
+        match fs::metadata(&self.path) {
+            Ok(file) if (file.dev(), file.ino()) == self.id => Ok(file.len()),
+            Ok(_) => {
+                let message = format!("another file is at {} now", self.path.display());
+                Err(Error::new(Kind::Gone, message))
+            }
+            Err(error) => match error.kind() {
+                ErrorKind::NotFound | ErrorKind::NotADirectory => {
+                    Err(self.is_gone("removed or renamed"))
+                }
+                _ => Err(Error::new(Kind::Other, format!("{}: {error}", self.path.display()))),
+            },
+        }
+    }
+
+    fn is_gone(&self, why: &str) -> Error {
+        Error::new(Kind::Gone, format!("{} was {why}", self.path.display()))
+    }
+}
+
+/// The first half of the header of a WAL index
+/// (<https://sqlite.org/walformat.html#the_wal_index_header>).
+type IndexHeader = [u8; 48];
+
+/// The store's file, its WAL and the WAL index, as SQLite has opened them.
+///
+/// An open file accepts commits even after it was removed or renamed, and nobody would find those
+/// commits. So each path is compared, by device and inode, with the file that was there when the
+/// store was opened: before and after each commit, and once a second. SQLite itself removes neither
+/// the WAL nor its index while a connection is open, and leaves neither file shorter than its
+/// content.
+pub struct ServedFiles {
+    store: ServedFile,
+    wal: ServedFile,
+    wal_index: ServedFile,
+    /// The WAL index. It must not be closed before the connections are, because that would drop
+    /// SQLite's locks.
+    index: File,
+}
+
+impl ServedFiles {
+    /// Records the files of the store that SQLite has just opened at `path`. `file` was opened
+    /// before.
+    pub fn of(path: &Path, file: &File) -> Result<Self, Error> {
+        let file = file.metadata()?;
+        let files = Self {
+            store: ServedFile { path: path.to_owned(), id: (file.dev(), file.ino()) },
+            wal: ServedFile::at(wal_of(path))?,
+            wal_index: ServedFile::at(wal_index_of(path))?,
+            index: File::open(wal_index_of(path))?,
+        };
+        files.are_in_place()?;
+        Ok(files)
+    }
+
+    /// Fails if a file was removed, renamed or replaced, if the store's file is empty, or if the
+    /// WAL lacks frames that its index counts.
+    pub fn are_in_place(&self) -> Result<(), Error> {
+        let header = self.index_header()?;
+        let (store, wal) = (self.store.length()?, self.wal.length()?);
+        self.wal_index.length()?;
+        if store == 0 {
+            return Err(self.store.is_gone("truncated"));
+        }
+        // SQLite truncates a WAL only after it has written to the index that the WAL is empty. So
+        // if the index is still the same, its frames were there when the length was read.
+        if header.is_some_and(|header| wal < wal_length(&header))
+            && header == self.index_header()?
+        {
+            return Err(self.wal.is_gone("truncated"));
+        }
+        Ok(())
+    }
+
+    /// Reads the header of the WAL index. `None` while SQLite changes it: it then differs from its
+    /// copy.
+    fn index_header(&self) -> Result<Option<IndexHeader>, Error> {
+        let (mut header, mut copy) = ([0; 48], [0; 48]);
+        self.index.read_exact_at(&mut header, 0)?;
+        self.index.read_exact_at(&mut copy, 48)?;
+        Ok((header == copy).then_some(header))
+    }
+}
+
+/// Returns the minimum length of a WAL with the number of frames and the page size in the header of
+/// its index, both in the machine's byte order (<https://sqlite.org/fileformat2.html#walformat>).
+fn wal_length(header: &IndexHeader) -> u64 {
+    let frames = u32::from_ne_bytes([header[16], header[17], header[18], header[19]]);
+    let page = match u16::from_ne_bytes([header[14], header[15]]) {
+        1 => 65536,
+        size => u64::from(size),
+    };
+    if frames == 0 { 0 } else { 32 + u64::from(frames) * (24 + page) }
+}
