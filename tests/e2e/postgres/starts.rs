@@ -18,6 +18,9 @@ use crate::without_store::pages::text;
 /// The password of the owner, if the cluster needs one.
 const PASSWORD: &str = "s3cret%1";
 
+/// Another password.
+const WRONG: &str = "wr0ng";
+
 const SERVE: &str = "serve --listen 127.0.0.1:0";
 
 /// Every command that opens a store.
@@ -86,45 +89,25 @@ fn monitoring_page_names_exactly_the_served_series() {
     assert_monitoring_names_the_series_of(&server);
 }
 
-/// What an operator has to correct, and the commands that report it.
-#[derive(Debug)]
-struct Refused<'a> {
-    #[expect(dead_code, reason = "a failed row is printed with its name")]
-    name: &'a str,
-    url: &'a str,
-    commands: &'a [&'a str],
-    /// Follows each command.
-    flags: String,
-    password: Option<&'a str>,
-    expected: &'a str,
-}
+/// A URL, flags, the commands that refuse the store with both, and what they report.
+type Refused<'a> = (&'a str, &'a str, &'a [&'a str], &'a str);
 
-impl<'a> Refused<'a> {
-    fn by(commands: &'a [&str], name: &'a str, url: &'a str, expected: &'a str) -> Self {
-        Self { name, url, commands, flags: String::new(), password: None, expected }
-    }
-
-    fn assert(self, cluster: &Cluster) {
-        let connections = || cluster.log().matches("connection received").count();
-        for words in self.commands {
-            let folder = Folder::over(self.url);
+fn assert_refused(cluster: &Cluster, rows: &[Refused<'_>]) {
+    let connections = || cluster.log().matches("connection received").count();
+    each_row(rows, |(url, flags, commands, expected)| {
+        for words in *commands {
+            let folder = Folder::over(url);
             let mut command = folder.command();
-            let words = format!("{}{}", words.replace("URL", self.url), self.flags);
+            let words = format!("{}{flags}", words.replace("URL", url));
             without_password(command.args(words.split(' ')));
-            command.envs(self.password.map(|password| ("PGPASSWORD", password)));
             let before = connections();
             let refused = run(&mut command);
-            let code = if words.starts_with("check") { 2 } else { 1 };
-            refused.failed(code, self.expected);
-            assert!(!refused.stderr.contains("wr0ng"), "{}", refused.stderr);
+            refused.failed(if words.starts_with("check") { 2 } else { 1 }, expected);
+            assert!(!refused.stderr.contains(WRONG), "{}", refused.stderr);
             // Trying again would not help, and required TLS never falls back to plain text.
             assert!(connections() - before <= 1, "{words} connects again");
         }
-    }
-}
-
-fn assert_refused(cluster: &Cluster, rows: Vec<Refused<'_>>) {
-    each_row(rows, |row| row.assert(cluster));
+    });
 }
 
 #[test]
@@ -152,48 +135,35 @@ fn what_an_operator_has_to_correct_is_reported_by_every_command() {
         ["ferns", "latin", "strange", "newer", "typed", "empty"]
             .map(|database| as_owner(&cluster.url(database)));
     let [guest, secret, wrong] =
-        ["guest@", "secret@", "secret:wr0ng@"].map(|user| url.replace("plants@", user));
+        ["guest@", "secret@", &format!("secret:{WRONG}@")].map(|user| url.replace("plants@", user));
     let tls = format!("{url}?sslmode=require");
     let folder = TempDir::new().expect("a temporary folder");
-    let ours = root(&folder, "ours.pem", &Authority::new());
-    let every = |name, url, expected| Refused::by(&COMMANDS, name, url, expected);
-    assert_refused(
-        &cluster,
-        vec![
-            every(
-                "missing",
-                &missing,
-                "\"ferns\" does not exist (SQLSTATE 3D000): create it with `",
-            ),
-            every("encoding", &latin, "LATIN1, but a store needs UTF8: create a database with `"),
-            every("other tables", &strange, "is not a store"),
-            every("newer store", &newer, "has layout version 999, but"),
-            // PostgreSQL reports the same error if another server is creating the table.
-            Refused::by(
-                &[SERVE],
-                "type",
-                &typed,
-                "type \"plants\" already exists (SQLSTATE 42710)",
-            ),
-            Refused::by(&COMMANDS[1..], "no tables", &empty, "there is no store at"),
-            every("grants", &guest, "GRANT the role SELECT, INSERT and UPDATE on"),
-            every("no password", &secret, "PGPASSWORD"),
-            every("wrong password", &wrong, "PGPASSWORD"),
-            Refused { password: Some("wr0ng"), ..every("wrong variable", &secret, "PGPASSWORD") },
-            every("no TLS", &tls, "server does not support TLS"),
-            Refused {
-                flags: format!(" --store-ca {ours}"),
-                ..every("no TLS for the CA", &url, "server does not support TLS")
-            },
-        ],
-    );
+    let ours = format!(" --store-ca {}", root(&folder, "ours.pem", &Authority::new()));
+    let no_database = "\"ferns\" does not exist (SQLSTATE 3D000): create it with `createdb";
+    let encoding = "LATIN1, but a store needs UTF8: create a database with `createdb";
+    // PostgreSQL reports the same error if another server is creating the table.
+    let name_of_a_type = "type \"plants\" already exists (SQLSTATE 42710)";
+    let rows: [Refused<'_>; 11] = [
+        (&missing, "", &COMMANDS, no_database),
+        (&latin, "", &COMMANDS, encoding),
+        (&strange, "", &COMMANDS, "is not a store"),
+        (&newer, "", &COMMANDS, "has layout version 999, but"),
+        (&typed, "", &[SERVE], name_of_a_type),
+        (&empty, "", &COMMANDS[1..], "there is no store at"),
+        (&guest, "", &COMMANDS, "GRANT the role SELECT, INSERT and UPDATE on"),
+        (&secret, "", &COMMANDS, "PGPASSWORD"),
+        (&wrong, "", &COMMANDS, "PGPASSWORD"),
+        (&tls, "", &COMMANDS, "server does not support TLS"),
+        (&url, &ours, &COMMANDS, "server does not support TLS"),
+    ];
+    assert_refused(&cluster, &rows);
     for (database, tables) in [("strange", "1"), ("newer", "1"), ("latin", "0"), ("empty", "0")] {
         assert_eq!(cluster.session(database).value(TABLES), tables, "{database}");
     }
     for setting in ["fsync", "full_page_writes"] {
         cluster.set(setting, "off");
         let expected = format!("the database has {setting}=off");
-        assert_refused(&cluster, vec![Refused::by(&[SERVE], setting, &empty, &expected)]);
+        assert_refused(&cluster, &[(&empty, "", &[SERVE], &expected)]);
         cluster.set(setting, "on");
     }
     assert_eq!(cluster.session("empty").value(TABLES), "0", "nothing is created");
@@ -230,7 +200,10 @@ fn password_is_read_from_the_url_or_pgpassword_and_never_shown() {
     });
     let other = starting.start();
     other.create(&plant(1, "Ficus", None)).plant();
-    assert!(![server, other].iter().any(|server| server.log().contains(PASSWORD)));
+    assert!(![&server, &other].iter().any(|server| server.log().contains(PASSWORD)));
+    let wrong = run(Folder::over(&url).command().arg("export").env("PGPASSWORD", WRONG));
+    wrong.failed(1, "PGPASSWORD");
+    assert!(!wrong.stderr.contains(WRONG), "{}", wrong.stderr);
 }
 
 /// Returns the code blocks of that language in STORES.md.
@@ -376,29 +349,24 @@ fn certificate_is_verified_by_store_ca_and_by_name() {
         .map(|(name, authority)| format!(" --store-ca {}", root(&folder, name, authority)));
     let system = format!("{url}?sslmode=require");
     let unknown = "invalid peer certificate";
-    let row = |name, url, flags: &str, expected| Refused {
-        flags: flags.to_owned(),
-        ..Refused::by(&COMMANDS[..2], name, url, expected)
-    };
+    let commands = &COMMANDS[..2];
     speak_tls(&cluster, &authority, "127.0.0.1");
     let server = serve(&url).with(&ours.split(' ').skip(1).collect::<Vec<_>>()).start();
     server.create(&plant(1, "Ficus", None)).plant();
     let encrypted = "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
         WHERE application_name = 'plant-store'";
     assert_eq!(cluster.session("postgres").value(encrypted), "t");
-    assert_refused(
-        &cluster,
-        vec![
-            row("authorities of the system", &system, "", unknown),
-            row("other authority", &url, &others, unknown),
-            row("advice", &url, &others, "--store-ca FILE"),
-            row("no file", &url, " --store-ca /nowhere/ca.pem", "/nowhere/ca.pem"),
-        ],
-    );
+    let rows: [Refused<'_>; 4] = [
+        (&system, "", commands, unknown),
+        (&url, &others, commands, unknown),
+        (&url, &others, commands, "--store-ca FILE"),
+        (&url, " --store-ca /nowhere/ca.pem", commands, "/nowhere/ca.pem"),
+    ];
+    assert_refused(&cluster, &rows);
 
     speak_tls(&cluster, &authority, "localhost");
     let other_name = "certificate not valid for name \"127.0.0.1\"";
-    assert_refused(&cluster, vec![row("name", &url, &ours, other_name)]);
+    assert_refused(&cluster, &[(&url, &ours, commands, other_name)]);
     let by_name = Folder::over(&url.replace("127.0.0.1", "localhost"));
     run(by_name.command().args(format!("export{ours}").split(' '))).succeeded();
 }
