@@ -13,6 +13,7 @@ use plant_store_tests::{signalled, without_own_variables};
 
 use super::{TABLES, as_owner, cluster_with_database};
 use crate::metrics::{assert_monitoring_names_the_series_of, get, metrics_address};
+use crate::operators::run_soon;
 use crate::without_store::pages::text;
 
 /// The password of the owner, if the cluster needs one.
@@ -101,7 +102,7 @@ fn assert_refused(cluster: &Cluster, rows: &[Refused<'_>]) {
             let words = format!("{}{flags}", words.replace("URL", url));
             without_password(command.args(words.split(' ')));
             let before = connections();
-            let refused = run(&mut command);
+            let refused = run_soon(&command);
             refused.failed(if words.starts_with("check") { 2 } else { 1 }, expected);
             assert!(!refused.stderr.contains(WRONG), "{}", refused.stderr);
             // Trying again would not help, and required TLS never falls back to plain text.
@@ -290,7 +291,7 @@ fn role_needs_exactly_the_grants_of_the_page() {
         let folder = Folder::over(&url);
         let mut serve = folder.command();
         without_password(serve.args(SERVE.split(' ')));
-        run(&mut serve)
+        run_soon(&serve)
     };
     // Whether a running server notices it at the next create, and whether a server starts.
     let rows = [

@@ -9,7 +9,7 @@ use plant_store_tests::prelude::*;
 use rusqlite::Connection;
 
 use crate::database::{STORE, WAL};
-use crate::operators::{Prepare, files};
+use crate::operators::{Prepare, files, run_soon};
 use crate::without_store::starts::failed_first_start;
 
 const COMMANDS: [&str; 7] = [
@@ -28,7 +28,7 @@ fn assert_refused(folder: &Path, store: &str, commands: &[&str], expected: &[&st
     let before = files(folder);
     let run = |words: &str| {
         let store = ["--store", &format!("sqlite:{store}")].map(str::to_owned);
-        run(binary_in(folder).args(words.split(' ')).args(store))
+        run_soon(binary_in(folder).args(words.split(' ')).args(store))
     };
     for words in commands {
         let refused = run(words);
@@ -164,7 +164,7 @@ fn store_file_mounted_by_itself_is_refused() {
     );
     // The mount exists only in the namespace of the command.
     let unshare = ["unshare", "--map-root-user", "--mount", "sh", "-c", &script];
-    run(&mut behind(&unshare, &revoke)).failed(1, "is mounted by itself");
+    run_soon(&behind(&unshare, &revoke)).failed(1, "is mounted by itself");
     assert_eq!(server.export().len(), 1);
 }
 
