@@ -7,8 +7,9 @@ use std::sync::OnceLock;
 
 use goose_farm_client::Client;
 use goose_farm_client::types::NewGoose;
+use groundwork_client::{Failure, Refusal};
 use groundwork_testing::Suite;
-use plant_store_tests::{Connection, Launched, Response, bearer, build, request, root, token};
+use plant_store_tests::{Launched, build, root, token};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -43,21 +44,6 @@ impl Farm {
         let first_request = launched.first_request.as_deref().expect("a new store");
         let token = token(first_request).expect("a token").to_owned();
         Self { folder, launched, token }
-    }
-
-    fn send(&self, method_and_path: &str, headers: &str, body: &str) -> Response {
-        let headers = format!("{headers}Content-Length: {}\r\n", body.len());
-        let request = request(method_and_path, &headers) + body;
-        Connection::open(self.launched.address).exchange(request.as_bytes())
-    }
-
-    fn post(&self, body: &str) -> Response {
-        let headers = format!("{}Content-Type: application/json\r\n", bearer(&self.token));
-        self.send("POST /geese", &headers, body)
-    }
-
-    fn get(&self, path: &str) -> Response {
-        self.send(&format!("GET {path}"), &bearer(&self.token), "")
     }
 
     /// Runs a command on the store, and returns its stdout.
@@ -105,40 +91,6 @@ fn libraries_name_no_service() {
 }
 
 #[test]
-fn goose_is_read_as_it_was_created() {
-    let farm = Farm::start(&[]);
-    let first_request = farm.launched.first_request.as_deref().expect("a new store");
-    assert!(first_request.contains("/geese ") && first_request.ends_with(&format!("'{MARTHA}'")));
-    let martha = farm.post(MARTHA);
-    assert_eq!(martha.status, 200, "{martha:?}");
-    let rings = json!([{ "color": "blue", "code": "A7" }]);
-    assert_eq!(martha.json(), json!({ "name": "Martha", "grams": 4200, "rings": rings }));
-    assert_eq!(farm.post(MARTHA).body, martha.body, "a repeat");
-    let read = farm.get("/geese/1");
-    assert_eq!((read.status, &read.body), (200, &martha.body));
-    for id in [i64::MIN, i64::MAX] {
-        let goose = MARTHA.replace("\"id\":1,", &format!("\"id\":{id},"));
-        assert_eq!(farm.post(&goose).status, 200);
-        assert_eq!(farm.get(&format!("/geese/{id}")).body, martha.body, "{id}");
-    }
-}
-
-#[test]
-fn own_refusals_are_the_examples_in_the_document() {
-    let farm = Farm::start(&[]);
-    let document: Value = serde_json::from_str(&farm.run("openapi")).expect("JSON");
-    let response = &document["paths"]["/geese"]["post"]["responses"]["400"];
-    let examples = &response["content"]["application/json"]["examples"];
-    let heavy = r#"{"id":2,"name":"","grams":42000,"rings":[]}"#;
-    for (error, answer) in [(404, farm.get("/geese/1")), (422, farm.post(heavy))] {
-        assert_eq!(answer.json(), examples[error.to_string()]["value"], "{error}");
-    }
-    let (error, message) = farm.get("/geese/gander").refusal();
-    assert_eq!(error, 400, "{message}");
-    assert!(message.contains("gander"), "{message}");
-}
-
-#[test]
 fn all_names_follow_from_the_program() {
     let farm = Farm::start(&["--metrics", "127.0.0.1:0", "--store", "sqlite:goose-farm.db"]);
     assert!(farm.token.starts_with("gse_"), "the prefix of the service");
@@ -158,10 +110,37 @@ async fn generated_client_creates_and_reads() {
     let farm = Farm::start(&[]);
     let client: Client =
         groundwork_client::client(&farm.launched.url, &farm.token).expect("a client");
-    let martha: NewGoose = serde_json::from_str(MARTHA).expect("a goose");
-    let created = client.add_goose().body(martha).send().await.expect("200").into_inner();
-    let read = client.get_goose().id(1).send().await.expect("200").into_inner();
-    assert_eq!((&read, read.name.as_str()), (&created, "Martha"));
-    let missing = client.get_goose().id(2).send().await.expect_err("there is no such goose");
-    assert!(missing.to_string().contains("404"), "{missing}");
+    for id in [1, i64::MIN, i64::MAX] {
+        let martha = NewGoose { id, ..serde_json::from_str(MARTHA).expect("a goose") };
+        let created =
+            client.add_goose().body(martha.clone()).send().await.expect("200").into_inner();
+        let rings = json!([{ "color": "blue", "code": "A7" }]);
+        let goose = json!({ "name": "Martha", "grams": 4200, "rings": rings });
+        assert_eq!(serde_json::to_value(&created).expect("JSON"), goose);
+        let again = client.add_goose().body(martha.clone()).send().await.expect("200").into_inner();
+        let read = client.get_goose().id(id).send().await.expect("200").into_inner();
+        assert_eq!((&again, &read), (&created, &created));
+    }
+}
+
+#[tokio::test]
+async fn own_refusals_are_the_examples_in_the_document() {
+    let farm = Farm::start(&[]);
+    let client: Client =
+        groundwork_client::client(&farm.launched.url, &farm.token).expect("a client");
+    let document: Value = serde_json::from_str(&farm.run("openapi")).expect("JSON");
+    let response = &document["paths"]["/geese"]["post"]["responses"]["400"];
+    let examples = &response["content"]["application/json"]["examples"];
+    let missing = client.get_goose().id(1).send().await.expect_err("there is no goose");
+    let heavy = NewGoose { grams: 42000, ..serde_json::from_str(MARTHA).expect("a goose") };
+    let heavy = client.add_goose().body(heavy).send().await.expect_err("the goose is too heavy");
+    for (error, refused) in [(404, missing), (422, heavy)] {
+        let Failure::Refused { code, message, .. } = Failure::from(refused) else { panic!() };
+        assert_eq!(code.number(), error);
+        assert_eq!(message, examples[error.to_string()]["value"]["message"]);
+    }
+    let gander = reqwest::Client::new().get(format!("{}/geese/gander", farm.launched.url));
+    let refused = gander.bearer_auth(&farm.token).send().await.expect("an answer");
+    let refusal: Refusal = refused.json().await.expect("a refusal");
+    assert!(refusal.error == 400 && refusal.message.contains("gander"), "{refusal:?}");
 }
