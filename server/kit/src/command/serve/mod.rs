@@ -13,12 +13,13 @@
 //! does not respond, they would miss signals.
 
 mod args;
+mod stdout;
 mod tls;
 
 use std::cell::OnceCell;
 use std::env;
 use std::io::{self, ErrorKind, IsTerminal};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener};
 use std::num::NonZeroUsize;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
@@ -28,7 +29,6 @@ use std::thread::{self, available_parallelism};
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
-use groundwork_store::token::{StoredToken, TokenName};
 use groundwork_store::{self as store, Kind, LAYOUT, Mode, Opened, WriterEnd};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use parking_lot::Mutex;
@@ -38,14 +38,14 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::timeout;
 
 use crate::admin::Admin;
-use crate::command::serve::args::{FirstToken, unknown_variables};
+use crate::command::serve::args::unknown_variables;
+use crate::command::serve::stdout::{first_token, print_address};
 use crate::command::serve::tls::reload_at_hangup;
-use crate::command::shared::{StoreArgs, print};
+use crate::command::shared::StoreArgs;
 use crate::http::limits::Limits;
 use crate::http::{Context as Shared, Server, State, start_server};
 use crate::log::{Log, LogFormat};
-use crate::service::{Example, Service};
-use crate::token::{self, Issued};
+use crate::service::Service;
 
 pub use crate::command::serve::args::Args;
 
@@ -120,11 +120,7 @@ pub fn run(service: &'static Service, args: &Args) -> Result<()> {
     }
     let signals = Signals::register().context("cannot handle signals")?;
     let address = server.local_addr();
-    let mut lines = format!("{program} listening on {}\n", url(args, address));
-    if printed.get().is_some() {
-        lines.insert_str(0, &first_request(service, args, address));
-    }
-    print_address(lines, &log.logger);
+    print_address(service, args, address, printed.get().is_some(), &log.logger);
     info!(log.logger, "listening"; "address" => %address, "version" => service.release(),
         "store" => %args.store.url.absolute(), "is_new" => is_new, "layout" => LAYOUT);
     let Limits { max_body, max_creates, body_timeout, store_timeout } = &args.limits;
@@ -238,68 +234,6 @@ fn require_threads(count: usize) -> io::Result<()> {
         }
         Ok(())
     })
-}
-
-/// Issues the first token of a new store, unless the flags ask for none, and prints it. The caller
-/// then stores it together with the store, so a token that could not be printed is never accepted.
-///
-/// If the store has to be created again, the token that was printed stays the first token.
-fn first_token(
-    service: &Service,
-    args: &Args,
-    printed: &OnceCell<StoredToken>,
-) -> Result<Option<StoredToken>, store::Error> {
-    if args.first_token == FirstToken::None {
-        return Ok(None);
-    }
-    if printed.get().is_none() {
-        let Issued { token, stored } = token::issue(service.token_prefix, TokenName::first(), None);
-        print(&format!("TOKEN={}\n", token.reveal())).map_err(|cause| {
-            let message = "the first token could not be printed, so no store was created";
-            store::Error::new(Kind::Other, format!("{message}: {cause:#}"))
-        })?;
-        let _ = printed.set(stored);
-    }
-    Ok(printed.get().cloned())
-}
-
-/// Returns a command that uses the first token.
-fn first_request(service: &Service, args: &Args, mut address: SocketAddr) -> String {
-    // An address to which a client on this machine can connect.
-    match address.ip() {
-        IpAddr::V4(Ipv4Addr::UNSPECIFIED) => address.set_ip(Ipv4Addr::LOCALHOST.into()),
-        IpAddr::V6(Ipv6Addr::UNSPECIFIED) => address.set_ip(Ipv6Addr::LOCALHOST.into()),
-        _ => {}
-    }
-    let Example { path, body, .. } = service.example;
-    format!(
-        "curl {}{path} -H \"Authorization: Bearer $TOKEN\" -H 'Content-Type: application/json' \
-         -d '{}'\n",
-        url(args, address),
-        body(),
-    )
-}
-
-fn url(args: &Args, address: SocketAddr) -> String {
-    let scheme = if args.tls.is_some() { "https" } else { "http" };
-    format!("{scheme}://{address}")
-}
-
-/// Prints where the server listens, on another thread, because stdout may be a full pipe that
-/// nobody reads. A failure is only a warning, because the service works without these lines.
-fn print_address(lines: String, log: &Logger) {
-    let not_printed = |log: &Logger, cause: Error| {
-        warn!(log, "the address could not be printed"; "cause" => format!("{cause:#}"));
-    };
-    let logger = log.clone();
-    let printing = move || {
-        if let Err(cause) = print(&lines) {
-            not_printed(&logger, cause);
-        }
-    };
-    if let Err(cause) = thread::Builder::new().name("stdout".into()).spawn(printing) {
-        not_printed(log, cause.into());
-    }
 }
 
 /// Notifies the supervisor, such as systemd (sd_notify(3)), if there is one. Callers ignore errors,

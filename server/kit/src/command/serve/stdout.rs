@@ -1,0 +1,83 @@
+//! What `serve` prints to stdout: the first token of a new store, a command that uses it, and where
+//! the server listens.
+
+use std::cell::OnceCell;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::thread;
+
+use anyhow::Error;
+use groundwork_store::token::{StoredToken, TokenName};
+use groundwork_store::{self as store, Kind};
+use slog::{Logger, warn};
+
+use crate::command::serve::args::{Args, FirstToken};
+use crate::command::shared::print;
+use crate::service::{Example, Service};
+use crate::token::{self, Issued};
+
+/// Issues the first token of a new store, unless the flags ask for none, and prints it. The caller
+/// then stores it together with the store, so a token that could not be printed is never accepted.
+///
+/// If the store has to be created again, the token that was printed stays the first token.
+pub fn first_token(
+    service: &Service,
+    args: &Args,
+    printed: &OnceCell<StoredToken>,
+) -> Result<Option<StoredToken>, store::Error> {
+    if args.first_token == FirstToken::None {
+        return Ok(None);
+    }
+    if printed.get().is_none() {
+        let Issued { token, stored } = token::issue(service.token_prefix, TokenName::first(), None);
+        print(&format!("TOKEN={}\n", token.reveal())).map_err(|cause| {
+            let message = "the first token could not be printed, so no store was created";
+            store::Error::new(Kind::Other, format!("{message}: {cause:#}"))
+        })?;
+        let _ = printed.set(stored);
+    }
+    Ok(printed.get().cloned())
+}
+
+/// Prints where the server listens, after a command that uses the first token if there is one. A
+/// failure is only a warning, because the service works without these lines.
+///
+/// Prints on another thread, because stdout may be a full pipe that nobody reads.
+pub fn print_address(
+    service: &'static Service,
+    args: &Args,
+    address: SocketAddr,
+    has_first_token: bool,
+    log: &Logger,
+) {
+    let scheme = if args.tls.is_some() { "https" } else { "http" };
+    let request = if has_first_token { request(service, scheme, address) } else { String::new() };
+    let lines = format!("{request}{} listening on {scheme}://{address}\n", service.names.program);
+    let not_printed = |log: &Logger, cause: Error| {
+        warn!(log, "the address could not be printed"; "cause" => format!("{cause:#}"));
+    };
+    let logger = log.clone();
+    let printing = move || {
+        if let Err(cause) = print(&lines) {
+            not_printed(&logger, cause);
+        }
+    };
+    if let Err(cause) = thread::Builder::new().name("stdout".into()).spawn(printing) {
+        not_printed(log, cause.into());
+    }
+}
+
+/// Returns a command that uses the first token.
+fn request(service: &Service, scheme: &str, mut address: SocketAddr) -> String {
+    // An address to which a client on this machine can connect.
+    match address.ip() {
+        IpAddr::V4(Ipv4Addr::UNSPECIFIED) => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(Ipv6Addr::UNSPECIFIED) => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        _ => {}
+    }
+    let Example { path, body, .. } = service.example;
+    format!(
+        "curl {scheme}://{address}{path} -H \"Authorization: Bearer $TOKEN\" \
+         -H 'Content-Type: application/json' -d '{}'\n",
+        body(),
+    )
+}
