@@ -1,7 +1,7 @@
 //! Compares two OpenAPI documents, and says what each change means to a consumer.
 //!
 //! ```text
-//! args        the arguments of the program
+//! main        the arguments of the program
 //!   → document    an OpenAPI 3.0 document in JSON or YAML
 //!     → json        its values, as they are written
 //!     → read        removes every difference that means nothing
@@ -9,11 +9,10 @@
 //!       → model       what is left, as types
 //!   → compare     what changed, and which operations each change reaches
 //!     → kind        the rules: each kind of change, its class and the reason
-//!   → report      the changes, most severe first
+//!   → report      the changes, most severe first, and the version that they need
 //!     → change      one change, and its values as people read them
 //!     → place       where a change is, in words
 //!     → accepted    the file of accepted changes
-//!     → version     which version the changes need
 //!     → output      text, JSON, and annotations for GitHub
 //! ```
 //!
@@ -24,9 +23,7 @@
 //! of never passes.
 
 mod accepted;
-mod args;
 mod change;
-mod class;
 mod compare;
 mod document;
 mod json;
@@ -38,13 +35,11 @@ mod place;
 mod read;
 mod report;
 mod text;
-mod version;
 
-pub use args::{Args, Format};
 pub use change::Change;
-pub use class::Class;
 pub use document::Document;
-pub use kind::Kind;
+pub use kind::{Class, Kind};
+pub use output::Format;
 pub use report::Report;
 pub use text::printable;
 

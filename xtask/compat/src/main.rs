@@ -3,16 +3,43 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use openapi_compat::output::{Level, for_github};
-use openapi_compat::{Args, Document, Format, compare, printable};
+use openapi_compat::output::{Check, Format, Side, for_github};
+use openapi_compat::{Class, Document, compare, printable};
 
 /// The size limit of a document, in bytes. The largest document of a well-known service has 12 MB.
 const LARGEST: u64 = 16 << 20;
+
+/// Show what changed between two OpenAPI documents, and whom it breaks
+///
+/// The documents are OpenAPI 3.0 in JSON or YAML. The exit code is 0 if no change breaks a client,
+/// 1 if one does, and 2 if a document cannot be read or the result cannot be printed.
+#[derive(Parser)]
+#[command(name = "openapi-compat", version)]
+struct Args {
+    /// The document from which the client was generated; `-` is stdin
+    pinned: PathBuf,
+    /// The newer document; `-` is stdin
+    published: PathBuf,
+    /// The least severe class that makes the exit code 1. `source` breaks code that is compiled
+    /// against a regenerated client, `wire` breaks a running client
+    #[arg(long, value_name = "CLASS", default_value = "source")]
+    fail_on: Class,
+    /// Exit with code 1 if the newer `info.version` is too small for the changes by Semantic
+    /// Versioning, whatever their class
+    #[arg(long, conflicts_with = "fail_on")]
+    semver: bool,
+    /// A file of accepted changes: lines of the output, each with a reason behind `#`
+    #[arg(long, value_name = "FILE")]
+    accepted: Option<PathBuf>,
+    /// The output format
+    #[arg(long, default_value = "text")]
+    format: Format,
+}
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -23,7 +50,7 @@ fn main() -> ExitCode {
             // If stderr is full or closed as well, the exit code says enough.
             let _ = writeln!(io::stderr(), "openapi-compat: {line}");
             if args.format == Format::Github {
-                let _ = writeln!(io::stdout(), "{}", for_github(Level::Error, "", &line));
+                let _ = writeln!(io::stdout(), "{}", for_github(true, "", &line));
             }
             ExitCode::from(2)
         }
@@ -35,7 +62,10 @@ fn run(args: &Args) -> Result<bool> {
     if let Some(path) = &args.accepted {
         report.accept(path)?;
     }
-    report.print(args.check(), args.format, args.annotated())
+    let check = if args.semver { Check::Semver } else { Check::FailOn(args.fail_on) };
+    // stdin is no file that GitHub could show.
+    let annotated = (args.pinned != Path::new("-")).then_some((&*args.pinned, Side::Old));
+    report.print(check, args.format, annotated)
 }
 
 fn read(path: &Path) -> Result<Document> {

@@ -10,13 +10,13 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use serde::Serialize;
-use strum::Display;
+use clap::ValueEnum;
+use serde_json::json;
 
 use crate::change::Change;
 use crate::place::words;
 use crate::text::{cut, printable};
-use crate::{Class, Document, Format, Report};
+use crate::{Class, Report};
 
 /// The number of annotations that GitHub shows for a step.
 const MOST_ANNOTATIONS: usize = 10;
@@ -36,10 +36,24 @@ pub enum Check {
     Semver,
 }
 
-/// What the changes mean, in one line, and whether the check fails.
-struct Verdict {
-    conclusion: String,
-    fails: bool,
+/// The output format.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// One line for each change, most severe first, and the reasons
+    Text,
+    /// Text, up to ten annotations for the breaking changes, and the summary of the job
+    Github,
+    /// All details, for programs
+    Json,
+}
+
+/// One of the two documents.
+#[derive(Clone, Copy)]
+pub enum Side {
+    /// The older one.
+    Old,
+    /// The newer one.
+    New,
 }
 
 /// Prints a line for each change and each note, then the reason for each rule.
@@ -73,22 +87,26 @@ impl Report {
         format: Format,
         annotated: Option<(&Path, Side)>,
     ) -> Result<bool> {
-        let verdict = self.verdict(check)?;
-        let mut text = self.text(&verdict);
+        let fails = match check {
+            Check::FailOn(class) => self.class() >= Some(class),
+            Check::Semver => self.has_too_small_version()?,
+        };
+        let conclusion = self.conclusion(check, fails)?;
+        let mut text = self.text(&conclusion, fails);
         match format {
             Format::Text => {}
-            Format::Json => text = self.json(&verdict),
+            Format::Json => text = self.json(&conclusion, fails),
             Format::Github => {
                 if let Some(path) = env::var_os("GITHUB_STEP_SUMMARY") {
                     write_summary(Path::new(&path), &text).context("cannot write the summary")?;
                 }
-                text += &self.annotations(&verdict, check, annotated);
+                text += &self.annotations(check, fails, &conclusion, annotated);
             }
         }
         let mut output = io::stdout().lock();
         let printed = writeln!(output, "{}", text.trim_end()).and_then(|()| output.flush());
         printed.context("cannot print the result")?;
-        Ok(verdict.fails)
+        Ok(fails)
     }
 
     /// One change as a line: its class, the first operation that it reaches, the first place, what
@@ -111,15 +129,11 @@ impl Report {
         format!("{verdict:13}  {operation}{place}  {what}  ({})", printable(&rule))
     }
 
-    fn verdict(&self, check: Check) -> Result<Verdict> {
-        let fails = match check {
-            Check::FailOn(class) => self.class() >= Some(class),
-            Check::Semver => self.has_too_small_version()?,
-        };
-        let has_new_version = self.old.version != self.new.version;
+    /// What the changes mean, in one line.
+    fn conclusion(&self, check: Check, fails: bool) -> Result<String> {
         let meaning = match self.class() {
             None if !self.changes.is_empty() => "nothing changed except what is accepted",
-            None if has_new_version => "nothing changed except the version",
+            None if self.old.version != self.new.version => "nothing changed except the version",
             None => "nothing changed",
             Some(Class::Wire) => "the changes break running clients",
             Some(Class::Source) => {
@@ -128,24 +142,22 @@ impl Report {
             }
             Some(Class::Words | Class::Additive) => "no change breaks a client",
         };
-        let more = match check {
+        Ok(match check {
             Check::FailOn(class) if fails && self.class() < Some(Class::Source) => {
-                format!(", but `--fail-on {}` makes them fail", class.argument())
+                format!("{meaning}, but `--fail-on {}` makes them fail", class.argument())
             }
-            Check::FailOn(_) => String::new(),
+            Check::FailOn(_) => meaning.to_owned(),
             Check::Semver if fails => {
-                format!(": info.version must be {} or larger", self.least_version()?)
+                format!("{meaning}: info.version must be {} or larger", self.least_version()?)
             }
-            Check::Semver => ": info.version is large enough".to_owned(),
-        };
-        Ok(Verdict { conclusion: format!("{meaning}{more}"), fails })
+            Check::Semver => format!("{meaning}: info.version is large enough"),
+        })
     }
 
-    fn text(&self, verdict: &Verdict) -> String {
+    fn text(&self, conclusion: &str, fails: bool) -> String {
         let Self { old, new, .. } = self;
         let [pinned, published] = [old, new].map(|one| printable(&one.name));
         let [before, now] = [old, new].map(|one| printable(&one.version));
-        let Verdict { conclusion, fails } = verdict;
         let first = format!("{now} of {published}, since {before} of {pinned}: {conclusion}\n");
         if self.changes.is_empty() && self.notes.is_empty() {
             return first;
@@ -158,17 +170,18 @@ impl Report {
     }
 
     /// Returns all details as JSON.
-    fn json(&self, verdict: &Verdict) -> String {
-        let report = Json {
-            pinned: &self.old,
-            published: &self.new,
-            class: self.class(),
-            conclusion: &verdict.conclusion,
-            status: u8::from(verdict.fails),
-            changes: &self.grouped(),
-            notes: &self.notes,
-        };
-        serde_json::to_string(&report).expect("every field is valid JSON")
+    fn json(&self, conclusion: &str, fails: bool) -> String {
+        let Self { old, new, changes: _, notes } = self;
+        json!({
+            "pinned": old,
+            "published": new,
+            "class": self.class(),
+            "conclusion": conclusion,
+            "status": u8::from(fails),
+            "changes": self.grouped(),
+            "notes": notes,
+        })
+        .to_string()
     }
 
     /// Returns annotations for the breaking changes, at their lines in a file. Changes that do not
@@ -176,47 +189,40 @@ impl Report {
     /// the check fails without a breaking change, an annotation says so.
     fn annotations(
         &self,
-        verdict: &Verdict,
         check: Check,
+        fails: bool,
+        conclusion: &str,
         annotated: Option<(&Path, Side)>,
     ) -> String {
-        let place = annotated.map_or_else(String::new, |(path, _)| {
+        let file = annotated.map_or_else(String::new, |(path, _)| {
             // GitHub's toolkit escapes a value like this.
             let file = printable(&path.display().to_string());
             let file = file.replace('%', "%25").replace(':', "%3A").replace(',', "%2C");
             format!(" file={file}")
         });
-        let level = |change: &Change| {
-            let is_error = match check {
-                Check::FailOn(class) => change.class >= class,
-                Check::Semver => verdict.fails,
-            };
-            if is_error { Level::Error } else { Level::Warning }
-        };
-        let line_number = |change: &Change| match annotated {
-            None => None,
-            Some((_, Side::Old)) => self.old.line(&change.in_both.old),
-            Some((_, Side::New)) => self.new.line(&change.in_both.new),
-        };
         let mut breaking = self.grouped();
         breaking.retain(|change| change.class >= Class::Source && change.accepted.is_none());
         let is_cut = breaking.len() > MOST_ANNOTATIONS;
         let shown = if is_cut { MOST_ANNOTATIONS - 1 } else { breaking.len() };
-        let (shown, hidden) = breaking.split_at(shown);
         let annotation = |change: &Change| {
-            let at = line_number(change).map(|number| format!(",line={number}"));
-            let place = format!("{place}{}", at.unwrap_or_default());
-            for_github(level(change), &place, &self.line(change))
+            let is_error = match check {
+                Check::FailOn(class) => change.class >= class,
+                Check::Semver => fails,
+            };
+            let line = annotated.and_then(|(_, side)| match side {
+                Side::Old => self.old.line(&change.in_both.old),
+                Side::New => self.new.line(&change.in_both.new),
+            });
+            let line = line.map_or_else(String::new, |line| format!(",line={line}"));
+            for_github(is_error, &format!("{file}{line}"), &self.line(change))
         };
-        let mut lines: Vec<String> = shown.iter().map(annotation).collect();
-        if lines.is_empty() && verdict.fails {
-            lines.push(for_github(Level::Error, &place, &verdict.conclusion));
-        }
+        let mut lines: Vec<String> = breaking[..shown].iter().map(annotation).collect();
         if is_cut {
-            let message =
-                format!("{} more changes break a client: the log lists them all", hidden.len());
-            let level = if verdict.fails { Level::Error } else { Level::Warning };
-            lines.push(for_github(level, &place, &message));
+            let hidden = breaking.len() - shown;
+            let message = format!("{hidden} more changes break a client: the log lists them all");
+            lines.push(for_github(fails, &file, &message));
+        } else if lines.is_empty() && fails {
+            lines.push(for_github(true, &file, conclusion));
         }
         lines.join("\n")
     }
@@ -234,38 +240,9 @@ fn write_summary(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// One of the two documents.
-#[derive(Clone, Copy)]
-pub enum Side {
-    /// The older one.
-    Old,
-    /// The newer one.
-    New,
-}
-
-/// The output for programs.
-#[derive(Serialize)]
-struct Json<'a> {
-    pinned: &'a Document,
-    published: &'a Document,
-    class: Option<Class>,
-    conclusion: &'a str,
-    status: u8,
-    changes: &'a [Change],
-    notes: &'a [String],
-}
-
-/// The level of an annotation.
-#[derive(Clone, Copy, Display)]
-#[strum(serialize_all = "lowercase")]
-pub enum Level {
-    /// A reason why the check fails.
-    Error,
-    /// A hint.
-    Warning,
-}
-
-/// Returns the command of GitHub's runner that shows an annotation. The message is one line.
-pub fn for_github(level: Level, place: &str, message: &str) -> String {
+/// Returns the command of GitHub's runner that shows an error or a warning. The message is one
+/// line.
+pub fn for_github(is_error: bool, place: &str, message: &str) -> String {
+    let level = if is_error { "error" } else { "warning" };
     format!("::{level}{place}::{}", message.replace('%', "%25"))
 }

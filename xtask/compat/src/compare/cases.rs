@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::Comparison;
+use super::graph::Spot;
 use super::matching::pairs;
-use super::spot::Spot;
 use crate::Document;
-use crate::change::Shown;
 use crate::kind::Kind;
 use crate::model::{Case, Cases, Schema, Tag, is_any};
 use crate::read::joined;
@@ -89,11 +88,8 @@ impl Comparison<'_> {
             (Some(_), _) => Kind::TypeWidened,
             _ => Kind::TypeNarrowed,
         };
-        let shown = |tag: &Option<Box<Tag>>| {
-            let member = tag.as_ref().map(|tag| crate::text::escaped(&tag.member))?;
-            Some(Shown::json(&format!("{{\"propertyName\":{member}}}")))
-        };
-        self.report(&tag_at, kind, shown(was), shown(is));
+        let [was, is] = [was, is].map(|tag| tag.as_ref().map(|tag| &*tag.member));
+        self.report_text(&tag_at, kind, was, is);
     }
 
     /// Compares a schema with a list of cases. `written` has both schemas as they are written.
@@ -111,7 +107,7 @@ impl Comparison<'_> {
         if limits_more(listed) {
             let document = if grew { self.new } else { self.old };
             let Some(only) = document.only_case(listed) else {
-                return self.report_both(&at, Kind::Limit, old, new);
+                return self.report_schemas(&at, Kind::Limit, Some(old), Some(new));
             };
             let at = Spot { depth: written_at.depth + 1, ..written_at.clone() };
             let (old, new) = if grew { (old, &only) } else { (&only, new) };
@@ -131,7 +127,7 @@ impl Comparison<'_> {
                 true => Kind::TypeNarrowed,
                 false => Kind::TypeWidened,
             };
-            return self.report_both(&at, kind, old, new);
+            return self.report_schemas(&at, kind, Some(old), Some(new));
         }
         let mut is_case = old_list.iter().chain(&new_list).any(|case| is_any(&case.schema));
         for (one, other) in pairs((self.old, &old_list), (self.new, &new_list)) {
@@ -145,11 +141,7 @@ impl Comparison<'_> {
             (true, true) => Kind::TypeWidened,
             (true, false) => Kind::TypeNarrowed,
         };
-        self.report_both(&at, kind, old, new);
-    }
-
-    fn report_both(&mut self, at: &Spot, kind: Kind, old: &Schema, new: &Schema) {
-        self.report_schemas(at, kind, Some(old), Some(new));
+        self.report_schemas(&at, kind, Some(old), Some(new));
     }
 
     /// Compares a schema with the case that it became. The generated type gets another name anyway.

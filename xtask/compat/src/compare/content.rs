@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Comparison;
-use super::spot::Spot;
+use super::graph::Spot;
 use crate::kind::Kind;
 use crate::model::Media;
 use crate::read::{includes, is_same_in_utf_8};

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::Comparison;
-use super::spot::Spot;
+use super::graph::Spot;
 use crate::Document;
 use crate::change::Shown;
+use crate::json::Place;
 use crate::kind::{Direction, Kind};
 use crate::model::{Null, Others, Schema};
 
@@ -110,28 +111,18 @@ impl Comparison<'_> {
             Others::Only(schema) => Some(document.shown(schema)),
         };
         let (old_shown, new_shown) = (shown(self.old, old), shown(self.new, new));
-        let any = Rc::new(Schema::default());
-        let schema = |others: &Others| match others {
-            Others::Any => Some(any.clone()),
+        // The place of an object without the keyword is the object.
+        let schema = |others: &Others, place: &Place| match others {
+            Others::Any => Some(Rc::new(Schema::any(place.clone()))),
             Others::None => None,
             Others::Only(schema) => Some(schema.clone()),
         };
-        match (schema(old), schema(new)) {
+        match (schema(old, &at.old), schema(new, &at.new)) {
             _ if old == new && *old == Others::Any => {}
             (None, None) => {}
             (None, Some(_)) => self.report(at, Kind::ObjectOpened, old_shown, new_shown),
             (Some(_), None) => self.report(at, Kind::ObjectClosed, old_shown, new_shown),
-            (Some(was), Some(is)) => {
-                // The place of an object without the keyword is the object.
-                let place = |schema: &Rc<Schema>, own| {
-                    if Rc::ptr_eq(schema, &any) { own } else { schema.place() }
-                };
-                let (was_place, is_place) =
-                    (place(&was, at.old.clone()), place(&is, at.new.clone()));
-                let placed =
-                    |schema: Rc<Schema>, place| Rc::new(Rc::unwrap_or_clone(schema).at(place));
-                self.schema(at, &placed(was, was_place), &placed(is, is_place));
-            }
+            (Some(was), Some(is)) => self.schema(at, &was, &is),
         }
     }
 }

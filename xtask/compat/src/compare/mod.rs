@@ -13,7 +13,6 @@
 //!       → matching  which parts of two lists belong together
 //!     → values    types, enumerations and limits
 //!   → notes     what anything may say beside its meaning
-//!   → spot      a place in both documents
 //!   → graph     which operations reach a pair of types, in requests or responses
 //! ```
 
@@ -26,7 +25,6 @@ mod notes;
 mod operation;
 mod response;
 mod schema;
-mod spot;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -39,8 +37,7 @@ use crate::kind::{Direction, Kind};
 use crate::model::{Schema, SchemaNotes};
 use crate::read::{LONGEST_CHAIN, written};
 use crate::text::escaped;
-use graph::Graph;
-use spot::Spot;
+use graph::{Graph, Spot};
 
 struct Comparison<'a> {
     old: &'a Document,

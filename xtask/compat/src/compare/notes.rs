@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Comparison;
-use super::spot::Spot;
+use super::graph::Spot;
 use crate::change::Shown;
 use crate::keyword::{Rule, keyword};
 use crate::kind::Kind;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::Comparison;
-use super::spot::Spot;
+use super::graph::Spot;
 use crate::Document;
 use crate::change::Shown;
 use crate::kind::{Direction, Kind};
@@ -82,24 +82,11 @@ impl Comparison<'_> {
             &new.path,
         );
         let servers_at = at.at(Some(servers.place.clone()), Some(new.servers.place.clone()));
-        if !addresses.is_subset(&new.addresses) {
+        let is_moved = !addresses.is_subset(&new.addresses);
+        if is_moved || !has_moved && servers.all != new.servers.all {
+            let kind = if is_moved { Kind::Address } else { Kind::Server };
             let [was, is] = [servers, &new.servers].map(urls);
-            self.report_text(&servers_at, Kind::Address, Some(&was), Some(&is));
-        } else if !has_moved {
-            self.servers(&servers_at, servers, &new.servers);
-        }
-    }
-
-    fn servers(&mut self, at: &Spot, old: &Servers, new: &Servers) {
-        let Servers { all, urls: _, place: _ } = old;
-        if *all != new.all {
-            let [was, is] = [old, new].map(urls);
-            let [was, is] = match was == is {
-                false => [was, is],
-                true => [all, &new.all]
-                    .map(|all| all.iter().map(String::as_str).collect::<Vec<_>>().join("; ")),
-            };
-            self.report_text(at, Kind::Server, Some(&was), Some(&is));
+            self.report_text(&servers_at, kind, Some(&was), Some(&is));
         }
     }
 
@@ -229,7 +216,8 @@ fn form(document: &Document, field: &Field) -> Option<Vec<String>> {
 
 /// The URLs of a list of servers.
 fn urls(servers: &Servers) -> String {
-    if servers.urls.is_empty() { "/".to_owned() } else { servers.urls.join(", ") }
+    let Servers { all, place: _ } = servers;
+    if all.is_empty() { "/".to_owned() } else { all.iter().cloned().collect::<Vec<_>>().join(", ") }
 }
 
 /// Whether a number or a bool becomes any text, or a list of such values.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Comparison;
-use super::spot::Spot;
+use super::graph::Spot;
 use crate::change::Shown;
 use crate::kind::Kind;
 use crate::model::{Response, Text};
@@ -21,18 +21,14 @@ impl Comparison<'_> {
         old: &BTreeMap<Text, Response>,
         new: &BTreeMap<Text, Response>,
     ) {
-        let compared = |one: &'_ BTreeMap<Text, Response>, other: &BTreeMap<Text, Response>| {
-            one.keys()
-                .filter(|status| {
-                    let is_handshake = is_websocket && ["default", "101"].contains(&&***status);
-                    !is_handshake || other.contains_key(*status)
-                })
-                .cloned()
-                .collect::<Vec<Text>>()
-        };
-        let (was, is) = (compared(old, new), compared(new, old));
-        let old: All<'_> = was.iter().map(|status| (&**status, &old[status])).collect();
-        let new: All<'_> = is.iter().map(|status| (&**status, &new[status])).collect();
+        let [old, new] = [old, new].map(|all| all.iter().map(|(status, one)| (&**status, one)));
+        let (mut old, mut new): (All<'_>, All<'_>) = (old.collect(), new.collect());
+        for status in ["default", "101"] {
+            if is_websocket && old.contains_key(status) != new.contains_key(status) {
+                old.remove(status);
+                new.remove(status);
+            }
+        }
         let moved = self.moved(at, &old, &new);
         for status in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
             if !moved.contains(status) {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::spot::Spot;
+use super::graph::Spot;
 use super::values::types;
 use super::{Comparison, Found};
 use crate::Document;

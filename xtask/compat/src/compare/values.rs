@@ -1,15 +1,14 @@
 //! What changed about the values that a schema allows: types, formats, enumerations, limits.
 
-use std::cmp::Ordering::{Equal, Greater, Less};
+use std::cmp::Ordering::Greater;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Comparison;
-use super::spot::Spot;
+use super::graph::Spot;
 use crate::change::Shown;
-use crate::keyword::{Rule, keyword};
 use crate::kind::Kind;
 use crate::model::{Code, Limit, Schema};
-use crate::read::{is_multiple, order};
+use crate::read::allows;
 
 /// The limits of a schema, by keyword.
 type Limits = BTreeMap<&'static str, Limit>;
@@ -52,7 +51,11 @@ impl Comparison<'_> {
                 (was, is) if was == is => continue,
                 (None, _) => Kind::LimitTightened,
                 (_, None) => Kind::LimitLoosened,
-                (Some(was), Some(is)) => changed(name, was, is),
+                (Some(was), Some(is)) => match allows(name, is, was) {
+                    Some(Greater) => Kind::LimitLoosened,
+                    Some(_) => Kind::LimitTightened,
+                    None => Kind::Limit,
+                },
             };
             let at = at.below(name);
             let [was, is] = [was, is].map(|limit| Some(Shown::json(&limit?.json())));
@@ -87,27 +90,6 @@ impl Comparison<'_> {
                 self.report_text(&at, kind, Some(&old), Some(&new));
             }
         }
-    }
-}
-
-/// How a limit changed.
-fn changed(name: &str, was: &Limit, is: &Limit) -> Kind {
-    let number = |limit: &Limit| match limit {
-        Limit::Number(number) | Limit::Exclusive(number) => Some(number.clone()),
-        Limit::Other(_) => None,
-    };
-    let rule = keyword(name).map_or(Rule::Opaque, |keyword| keyword.rule);
-    let (Some(old), Some(new)) = (number(was), number(is)) else { return Kind::Limit };
-    let is_exclusive = matches!(is, Limit::Exclusive(_));
-    match (rule, order(&old, &new)) {
-        (Rule::Multiple, _) if is_multiple(&new, &old) => Kind::LimitTightened,
-        (Rule::Multiple, _) if is_multiple(&old, &new) => Kind::LimitLoosened,
-        (Rule::Most | Rule::Least, Some(Equal)) if is_exclusive => Kind::LimitTightened,
-        (Rule::Most, Some(Less | Equal)) | (Rule::Least, Some(Greater | Equal)) => {
-            Kind::LimitLoosened
-        }
-        (Rule::Most | Rule::Least, Some(_)) => Kind::LimitTightened,
-        _ => Kind::Limit,
     }
 }
 

@@ -6,7 +6,6 @@
 //!
 //! Nothing here knows that there are two documents.
 
-mod print;
 mod schema;
 
 use std::cmp::Ordering;
@@ -15,10 +14,9 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-pub use print::{Prints, hash};
 pub use schema::{
-    Case, Cases, Code, Limit, Made, Null, Others, Pointer, Schema, SchemaNotes, Tag, is_any,
-    references,
+    Case, Cases, Code, Limit, Made, Null, Others, Pointer, Prints, Schema, SchemaNotes, Tag, hash,
+    is_any,
 };
 
 use crate::json::Place;
@@ -71,10 +69,9 @@ pub struct Security {
     pub place: Place,
 }
 
-/// The servers that requests are sent to, each as JSON without its words.
+/// The servers that requests are sent to, each with what is said about it.
 pub struct Servers {
     pub all: BTreeSet<String>,
-    pub urls: Vec<String>,
     pub place: Place,
 }
 

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
 /// Writes a media type in lower case, without spaces and quotes, with sorted parameters. JSON has
 /// no charset (RFC 8259, section 11).
 pub fn media_type(name: &str) -> String {
@@ -16,24 +14,6 @@ pub fn media_type(name: &str) -> String {
 
 fn is_json(kind: &str) -> bool {
     kind == "application/json" || kind.ends_with("+json")
-}
-
-/// Whether a document names a media type of XML anywhere. A range does not name one.
-pub fn has_xml(json: &Value) -> bool {
-    let is_xml = |name: &String| {
-        let kind = media_type(name);
-        let kind = kind.split(';').next().unwrap_or_default();
-        kind.ends_with("/xml") || kind.ends_with("+xml")
-    };
-    match json {
-        Value::Array(items) => items.iter().any(has_xml),
-        Value::Object(members) => {
-            let content = members.get("content").and_then(Value::as_object);
-            content.is_some_and(|content| content.keys().any(is_xml))
-                || members.values().any(has_xml)
-        }
-        _ => false,
-    }
 }
 
 /// Whether `encoding` applies to a media type (Media Type Object).

@@ -6,12 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::Reader;
-use super::number::{is_multiple, order};
+use super::number::allows;
 use super::schema::Position;
 use crate::json::Json;
-use crate::keyword::{Rule, keyword};
 use crate::model::{
-    Aside, Case, Cases, Limit, Made, Null, Others, Pointer, Schema, SchemaNotes, Text, is_any,
+    Aside, Case, Cases, Made, Null, Others, Pointer, Schema, SchemaNotes, Text, is_any,
 };
 
 /// The number of members that may be copied from types into types that are made of them.
@@ -227,30 +226,19 @@ fn add(all: &mut Schema, part: Schema, rest: &mut Vec<Rc<Schema>>) {
         (Some("integer"), Some("number")) => None,
         _ => kind,
     };
-    if let Some(to) = keep(&mut all.to, to) {
-        alone(Schema { to: Some(to), ..Schema::default() });
+    macro_rules! keep_one_of {
+        ($($field:ident)*) => {$(
+            if let Some(other) = keep(&mut all.$field, $field) {
+                alone(Schema { $field: Some(other), ..Schema::default() });
+            }
+        )*};
     }
-    if let Some(kind) = keep(&mut all.kind, kind) {
-        alone(Schema { kind: Some(kind), ..Schema::default() });
-    }
-    if let Some(format) = keep(&mut all.format, format) {
-        alone(Schema { format: Some(format), ..Schema::default() });
-    }
-    if let Some(cases) = keep(&mut all.cases, cases) {
-        alone(Schema { cases: Some(cases), ..Schema::default() });
-    }
-    if let Some(tag) = keep(&mut all.tag, tag) {
-        alone(Schema { tag: Some(tag), ..Schema::default() });
-    }
-    if let Some(not) = keep(&mut all.not, not) {
-        alone(Schema { not: Some(not), ..Schema::default() });
-    }
+    keep_one_of!(to kind format cases tag not);
     for (name, limit) in limits {
         let own = all.limits.remove(name);
         let limit = match own {
-            None => limit,
-            Some(own) => match stronger(name, &own, &limit) {
-                Some(Ordering::Less) => limit,
+            Some(own) if own != limit => match allows(name, &own, &limit) {
+                Some(Ordering::Greater) => limit,
                 Some(_) => own,
                 None => {
                     let (first, second) = if own < limit { (own, limit) } else { (limit, own) };
@@ -259,6 +247,7 @@ fn add(all: &mut Schema, part: Schema, rest: &mut Vec<Rc<Schema>>) {
                     first
                 }
             },
+            _ => limit,
         };
         all.limits.insert(name, limit);
     }
@@ -297,21 +286,6 @@ fn keep<T: Ord>(own: &mut Option<T>, other: Option<T>) -> Option<T> {
             *own = one.or(other);
             None
         }
-    }
-}
-
-/// Which of two limits includes the other one: `Greater` if the first one allows less.
-fn stronger(name: &str, own: &Limit, other: &Limit) -> Option<Ordering> {
-    if own == other {
-        return Some(Ordering::Equal);
-    }
-    let (Limit::Number(one), Limit::Number(two)) = (own, other) else { return None };
-    match keyword(name)?.rule {
-        Rule::Most => order(two, one),
-        Rule::Least => order(one, two),
-        Rule::Multiple if is_multiple(one, two) => Some(Ordering::Greater),
-        Rule::Multiple if is_multiple(two, one) => Some(Ordering::Less),
-        _ => None,
     }
 }
 

@@ -14,7 +14,6 @@
 //! | `servers` of the document at an operation; `[{"url": "/"}]` | their absence | OpenAPI Object |
 //! | `nullable` of a parameter that is text | its absence | Parameter Object, `style` |
 //! | `encoding` of anything but a form in a request | its absence | Media Type Object |
-//! | `xml` in a document without a media type of XML | its absence | Schema Object |
 //! | parameters of a path | the same parameters at each operation | Path Item Object |
 //! | `$ref` with siblings | the `$ref` alone | Reference Object |
 //! | `$ref` | its target; only generated types use its name | Reference Object |
@@ -50,7 +49,7 @@ use crate::model::{Aside, Model, Notes, Pointer, Prints, Schema, Whole};
 use discriminator::{Children, Mapping};
 pub use media::{includes, is_same_in_utf_8};
 pub use merge::joined;
-pub use number::{is_multiple, order};
+pub use number::allows;
 pub use whole::written;
 
 /// Reads a document.
@@ -58,7 +57,6 @@ pub fn model(document: &Value) -> Result<Model> {
     let document = Json::root(document);
     let mut reader = Reader {
         children: Children::of(&document),
-        has_xml: media::has_xml(&document),
         mappings: BTreeMap::new(),
         model: Model::default(),
         open: Vec::new(),
@@ -86,7 +84,6 @@ struct Reader<'t> {
     merged: usize,
     /// Schemas that are still to be read.
     pending: Vec<Pointer>,
-    has_xml: bool,
 }
 
 impl<'t> Reader<'t> {

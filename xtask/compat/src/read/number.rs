@@ -1,11 +1,33 @@
-//! Compares numbers of JSON: integers exactly, also beyond 2^53.
+//! Compares limits: integers exactly, also beyond 2^53.
 
 use std::cmp::Ordering;
 
 use serde_json::Number;
 
+use crate::keyword::{Rule, keyword};
+use crate::model::Limit;
+
+/// Which of two values of a keyword allows more, `Greater` if the first one does. None if nobody can
+/// tell.
+pub fn allows(name: &str, one: &Limit, other: &Limit) -> Option<Ordering> {
+    let number = |limit| match limit {
+        Limit::Number(number) | Limit::Exclusive(number) => Some(number),
+        Limit::Other(_) => None,
+    };
+    let is_exclusive = |limit: &Limit| matches!(limit, Limit::Exclusive(_));
+    let by_bound = is_exclusive(other).cmp(&is_exclusive(one));
+    let (first, second) = (number(one.clone())?, number(other.clone())?);
+    match keyword(name)?.rule {
+        Rule::Most => Some(order(&first, &second)?.then(by_bound)),
+        Rule::Least => Some(order(&second, &first)?.then(by_bound)),
+        Rule::Multiple if is_multiple(&second, &first) => Some(Ordering::Greater),
+        Rule::Multiple if is_multiple(&first, &second) => Some(Ordering::Less),
+        _ => None,
+    }
+}
+
 /// Which of two numbers is larger.
-pub fn order(one: &Number, other: &Number) -> Option<Ordering> {
+fn order(one: &Number, other: &Number) -> Option<Ordering> {
     match (whole(one), whole(other)) {
         (Some(one), Some(other)) => Some(one.cmp(&other)),
         _ => one.as_f64()?.partial_cmp(&other.as_f64()?),
@@ -13,7 +35,7 @@ pub fn order(one: &Number, other: &Number) -> Option<Ordering> {
 }
 
 /// Whether each multiple of `one` is a multiple of `other`.
-pub fn is_multiple(one: &Number, other: &Number) -> bool {
+fn is_multiple(one: &Number, other: &Number) -> bool {
     if let (Some(one), Some(other)) = (whole(one), whole(other)) {
         return other != 0 && one % other == 0;
     }

@@ -139,15 +139,17 @@ fn servers_of(servers: Option<Json<'_>>, place: Place) -> Result<(Servers, Vec<S
     let meaning = |server: &Json<'_>| {
         let members = Keywords::of(server).left.into_iter();
         let members = members.filter(|(name, _)| *name != "description");
-        members.map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>().join(", ")
+        let members = members.map(|(name, value)| match name {
+            "url" => value.shown(),
+            _ => format!("{name}: {value}"),
+        });
+        members.collect::<Vec<_>>().join(", ")
     };
-    let mut bases: Vec<_> = all.iter().map(|server| base(server)).collect();
+    let mut bases: Vec<_> = all.iter().map(base).collect();
     if bases.is_empty() {
         bases.push(String::new());
     }
-    let urls = all.iter().filter_map(|server| server.text_of("url")).map(str::to_owned).collect();
-    let all = all.iter().map(meaning).collect();
-    Ok((Servers { all, urls, place }, bases))
+    Ok((Servers { all: all.iter().map(meaning).collect(), place }, bases))
 }
 
 /// The path of a server's URL, with the default value of each variable.

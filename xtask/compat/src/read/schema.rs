@@ -79,9 +79,6 @@ impl<'t> Reader<'t> {
         self.others(&mut schema, &mut keywords);
         limits(&mut schema, &mut keywords);
         let is_nullable = keywords.take_flag("nullable");
-        if !self.has_xml {
-            keywords.left.remove("xml");
-        }
         let values = keywords.take("enum");
         let tag = keywords.take("discriminator");
         let [all, one, any] = ["allOf", "oneOf", "anyOf"].map(|name| {
