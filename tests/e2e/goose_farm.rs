@@ -85,7 +85,9 @@ fn suites() -> [Suite; 2] {
 fn libraries_name_no_service() {
     let words = ["-rniE", "plant|goose|geese|pst_|gse_", "server/kit", "server/store"];
     let output = Command::new("grep").args(words).current_dir(root()).output();
-    let found = String::from_utf8(output.expect("grep starts").stdout).expect("text");
+    let output = output.expect("grep starts");
+    assert_eq!(output.status.code(), Some(0), "the pages of the libraries name the folder");
+    let found = String::from_utf8(output.stdout).expect("text");
     let found: Vec<_> = found.lines().filter(|line| !line.contains("tests/goose-farm")).collect();
     assert!(found.is_empty(), "{found:#?}");
 }

@@ -81,7 +81,8 @@
 //!
 //! # The path of a create
 //!
-//! This is the path of a create on SQLite. Names without a crate are files of `http`.
+//! This is the path of a create on SQLite. `token` and `log` are files of this crate, and the other
+//! names without a crate are files of `http`.
 //!
 //! ```text
 //! socket → Dropshot

@@ -29,7 +29,7 @@ pub enum Kind {
     /// succeed without writing them. The store must not be used again; the next start copies the
     /// WAL into the file and syncs both.
     SyncFailed,
-    /// The files of a served store were removed or replaced, so nobody would find the rows that are
+    /// The files of a served store were removed, replaced or truncated, so nobody would find the rows that are
     /// committed from now on. The store must not be used again, and until somebody has put the
     /// files back, a restart would serve a store that lacks rows.
     Gone,

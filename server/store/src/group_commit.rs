@@ -86,7 +86,7 @@ struct Shared {
     failure: Mutex<Option<Error>>,
     /// Why the store is lost. No commit that ends after this was set is a success.
     loss: OnceLock<Error>,
-    /// When the oldest create was queued that the writer is working on, or the work began.
+    /// When the oldest create of this batch was queued, or for a test write, when it began.
     busy_since: Mutex<Option<Instant>>,
     /// `None` after the end was reported.
     end_sender: Mutex<Option<oneshot::Sender<End>>>,

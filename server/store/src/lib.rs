@@ -16,7 +16,7 @@
 //! ```
 //!
 //! Nothing here knows HTTP, what a text means, or a flag or page of the product. Nothing here ever
-//! sees a whole token, only its digest and its first eight characters.
+//! sees a whole token, only its digest and its first characters.
 //!
 //! # The map
 //!

@@ -1,5 +1,5 @@
-//! A token as the store keeps it: its name, its digest and its first eight characters, never the
-//! whole token.
+//! A token as the store keeps it: its name, its digest and its first characters, never the whole
+//! token.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,7 +21,7 @@ pub struct StoredToken {
     /// The SHA-256 of the token.
     #[serde(skip)]
     pub digest: TokenDigest,
-    /// The first eight characters of the token, for people to tell tokens apart.
+    /// The first characters of the token, for people to tell tokens apart.
     pub first_characters: String,
     /// When the token was created, to the second.
     pub created_at: DateTime<Utc>,

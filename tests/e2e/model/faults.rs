@@ -54,7 +54,7 @@ pub enum Fault {
     Reader,
     /// The file gets another name, and its own name again at the end.
     Renamed(File),
-    /// The file is removed. At the end, a file with the same content as then is at its path.
+    /// The file is removed. At the end, it is written anew with the content that it had.
     Removed(File),
     /// Like [`Fault::Removed`], with an unrelated file at the path in the meantime.
     Replaced(File),

@@ -94,8 +94,8 @@ impl KnownTokens {
     /// Reads a new snapshot from the store, and returns the number of tokens. If this fails, the
     /// old snapshot stays until its lease expires: a disk fault must not become a 401.
     ///
-    /// If the next reading took as long as one that takes more than half of the lease, requests
-    /// would get `error` 503 in between.
+    /// A reading that takes more than half of the lease counts as a fault: if the next one is as
+    /// slow, the lease expires before its end, and requests get `error` 503.
     pub fn read(&self, store: &dyn Engine) -> Result<usize, store::Error> {
         // Before the tokens are read, because the snapshot may miss a change made while reading.
         let valid_until = now() + LEASE;

@@ -100,7 +100,8 @@ fn open_to_change(names: &'static Names, path: &Path) -> Result<Sqlite, Error> {
 ///
 /// SQLite's readers write to the WAL index. Without write access to the file and its folder, a file
 /// that no server has open, and that contains everything, is read alone. Any other store is read
-/// through the WAL and the index that are there, or not at all. Nothing is read past a WAL.
+/// through the WAL and the index that are there, or not at all. A store is
+/// never read without its WAL.
 pub fn open_to_read(names: &'static Names, path: &Path) -> Result<Sqlite, Error> {
     let file = files::open_to_read(path)?;
     schema::require_store(path, &file, names)?;

@@ -4,9 +4,9 @@
 //!
 //! # Threads
 //!
-//! `--http-threads` threads serve HTTP. One thread commits, one reads the tokens, one writes the
-//! log, and one runs the admin listener if `--metrics` is set. Tokio starts further threads for
-//! blocking work on a disk or a database, such as the inspection of the store once a second.
+//! `--http-threads` threads serve HTTP. One thread commits, one inspects the store once a second,
+//! one reads the tokens, one writes the log, and one runs the admin listener if `--metrics` is set.
+//! Tokio starts further threads for blocking work on a disk or a database.
 //!
 //! The main thread starts the server, and until it listens, a signal ends the process. From then on
 //! the HTTP threads also wait for signals, so they must never open a file or a store: while a disk
@@ -107,6 +107,8 @@ pub fn run(service: &'static Service, args: &Args) -> Result<()> {
         let log = &log.logger;
         warn!(log, "the store has no token: create one with `{program} token create NAME`");
     }
+    // Before the server listens, so that a signal lets the first requests end, too.
+    let signals = Signals::register().context("cannot handle signals")?;
     let server = start_server(args.listen, tls, Arc::clone(&state), log.dropshot.clone())
         .with_context(|| format!("cannot listen on {}", args.listen))?;
     if let Some(admin) = &admin {
@@ -118,7 +120,6 @@ pub fn run(service: &'static Service, args: &Args) -> Result<()> {
             Ok(commits.readiness()?)
         }));
     }
-    let signals = Signals::register().context("cannot handle signals")?;
     let address = server.local_addr();
     print_address(service, args, address, printed.get().is_some(), &log.logger);
     info!(log.logger, "listening"; "address" => %address, "version" => service.release(),
