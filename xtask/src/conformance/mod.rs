@@ -76,11 +76,6 @@ pub fn run(Parts { if_possible, parts: names }: &Parts) -> Result<()> {
 /// Runs linters on the document.
 fn linters() -> Result<()> {
     let sh = shell()?;
-    each(cmd!(
-        sh,
-        "spectral lint plant-store.json --ruleset spectral.yaml --fail-severity hint
-            --fail-on-unmatched-globs"
-    ))?;
     each(cmd!(sh, "redocly lint plant-store.json --config redocly.yaml"))?;
     each(cmd!(sh, "openapi-spec-validator plant-store.json --validation-errors all"))
 }
