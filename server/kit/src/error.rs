@@ -124,7 +124,7 @@ impl ErrorCode {
     ///
     /// # Panics
     ///
-    /// Panics if there is no such row. In a constant, this is an error of the compiler.
+    /// Panics if there is no such row. In a constant, this is a compile error.
     pub(crate) const fn find(rows: &'static [ErrorRow], error: u16) -> Self {
         let mut index = 0;
         while index < rows.len() {
@@ -151,7 +151,7 @@ impl ErrorCode {
     }
 }
 
-/// The reason for refusing a request: what the client gets to know, and what the log says.
+/// The reason for refusing a request: what the client learns, and what the log says.
 #[derive(Debug)]
 pub struct Refusal {
     pub(crate) code: ErrorCode,

@@ -62,8 +62,9 @@
 //!
 //! # What a request meets
 //!
-//! [`respond`] checks the credentials, reads the [`Input`], and calls the operation, which takes its
-//! steps from the [`AcceptedRequest`]. Nothing is read of a request whose token is not accepted.
+//! [`respond`] checks the credentials, reads the [`Input`], and calls the operation, which takes
+//! its steps from the [`AcceptedRequest`]. Nothing is read of a request whose token is not
+//! accepted.
 //!
 //! | step | `error` on failure |
 //! | --- | --- |

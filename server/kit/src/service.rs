@@ -57,8 +57,8 @@ pub struct Example {
     pub path: &'static str,
     /// The body, which is printed as part of a command when a new store is served.
     pub body: fn() -> String,
-    /// The message with which the service refuses the body `{"id":1}`: the example of `error` 400 in
-    /// the document.
+    /// The message with which the service refuses the body `{"id":1}`: the example of `error` 400
+    /// in the document.
     pub refused: &'static str,
 }
 

@@ -1,8 +1,9 @@
 //! The command line. Each command has a file or a folder with its arguments and its implementation.
 //! `openapi` takes only a line and is implemented below.
 //!
-//! The texts of the commands contain `{program}`, `{resource}`, `{resources}` and `{store_url}`, and
-//! the variables of the flags have no prefix. [`names::insert`] replaces them, once for all commands.
+//! The texts of the commands contain `{program}`, `{resource}`, `{resources}` and `{store_url}`,
+//! and the variables of the flags have no prefix. [`names::insert`] replaces them, once for all
+//! commands.
 
 mod check;
 mod copy;

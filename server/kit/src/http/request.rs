@@ -190,7 +190,7 @@ impl AcceptedRequest {
         }
     }
 
-    /// Answers with this text. Acquires a permit, unless a step before has done so.
+    /// Answers with this text. Acquires a permit, unless an earlier step has done so.
     ///
     /// # Errors
     ///
@@ -201,7 +201,7 @@ impl AcceptedRequest {
         Ok(Answer::ok(text, permit))
     }
 
-    /// Acquires a permit, or returns the one that a step before has acquired.
+    /// Acquires a permit, or returns the permit that an earlier step has acquired.
     fn permit(&mut self) -> Result<Guard, Refusal> {
         if let Some(permit) = &self.permit {
             return Ok(Arc::clone(permit));
@@ -225,7 +225,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for TypedBo
     async fn read(head: Head, body: Body, request: &mut AcceptedRequest) -> Result<T, Refusal> {
         require_json(head.request.headers())?;
         request.permit()?;
-        // Free the head, which may have 400 KiB, because the rest of the request may take long.
+        // Free the head, which may have 400 KiB, because the rest of the request may take a while.
         drop(head);
         let body = body::receive(body, &request.state.limits).await?;
         let parsed = body::parse(&body)?;
@@ -262,8 +262,8 @@ async fn extract<E: SharedExtractor>(head: Head) -> Result<E, Refusal> {
 }
 
 /// Checks that the body is plain `application/json`: a single media type (RFC 9110, section 8.3),
-/// compared case-insensitively, and no content coding (section 8.4). Parameters are ignored, because
-/// RFC 8259 defines none for `application/json`.
+/// compared case-insensitively, and no content coding (section 8.4). Parameters are ignored,
+/// because RFC 8259 defines none for `application/json`.
 fn require_json(headers: &HeaderMap) -> Result<(), Refusal> {
     let media_type = single_value(headers, &CONTENT_TYPE);
     let essence = media_type.and_then(|value| value.as_bytes().split(|b| *b == b';').next());
