@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 //!
-//! In `src`, `cargo xtask generate` writes `generated.rs`, `mock.rs` and `cli/generated.rs`. The rest
-//! is written by hand.
+//! In `src`, `cargo xtask generate` writes `generated.rs`, `mock.rs` and `cli/generated.rs`. The
+//! rest is written by hand.
 
 // Only the program uses this module. It is not part of the library's interface.
 #[cfg(feature = "cli")]

@@ -2,9 +2,9 @@
 //!
 //! The document of the service says what may be sent again: a refusal has a `Retry-After` header
 //! exactly if the same request may be sent again, and `x-idempotent` marks the operations that may
-//! be sent again if there was no response. `groundwork-testing` generates a client from the document:
-//! progenitor with [`SendPolicy`] as the inner type, [`Refusal`] instead of the schema `Error`, and
-//! the implementation of [`GeneratedClient`].
+//! be sent again if there was no response. `groundwork-testing` generates a client from the
+//! document: progenitor with [`SendPolicy`] as the inner type, [`Refusal`] instead of the schema
+//! `Error`, and the implementation of [`GeneratedClient`].
 //!
 //! `client::<Client>(url, token)?.with_retries(retry_policy())` builds a client. Nothing here
 //! knows an operation or a type of a service.

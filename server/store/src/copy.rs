@@ -75,7 +75,8 @@ pub struct Copied {
 /// # Errors
 ///
 /// After an error a target file does not exist. A target database may contain some of the rows and
-/// none of the tokens, if the error is [`Kind::Interrupted`]; the same copy with `may_add` completes it.
+/// none of the tokens, if the error is [`Kind::Interrupted`]; the same copy with `may_add`
+/// completes it.
 pub fn copy(copy: &Copy<'_>) -> anyhow::Result<Copied> {
     let Copy { names, from, to, tokens, may_add, ca } = *copy;
     let other_tokens = match tokens {

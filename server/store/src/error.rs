@@ -29,9 +29,9 @@ pub enum Kind {
     /// succeed without writing them. The store must not be used again; the next start copies the
     /// WAL into the file and syncs both.
     SyncFailed,
-    /// The files of a served store were removed, replaced or truncated, so nobody would find the rows that are
-    /// committed from now on. The store must not be used again, and until somebody has put the
-    /// files back, a restart would serve a store that lacks rows.
+    /// The files of a served store were removed, replaced or truncated, so nobody would find the
+    /// rows that are committed from now on. The store must not be used again, and until somebody
+    /// has put the files back, a restart would serve a store that lacks rows.
     Gone,
     /// The content of the store is not as it was written.
     Damaged,

@@ -1,5 +1,5 @@
-//! A connection whose commits are durable, its prepared statements and the warnings it received, and
-//! a blocking session that connects when it is needed, and reconnects after a fault.
+//! A connection whose commits are durable, its prepared statements and the warnings it received,
+//! and a blocking session that connects when it is needed, and reconnects after a fault.
 //!
 //! Nothing blocking here may be called on a thread of another runtime: the call would panic.
 

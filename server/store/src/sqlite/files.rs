@@ -1,5 +1,5 @@
-//! The files of a store: their names, opening and creating the store's file, and the server's lock on
-//! it.
+//! The files of a store: their names, opening and creating the store's file, and the server's lock
+//! on it.
 //!
 //! Nothing here may move or rename a file of a store that may be served, or create one under
 //! another name: only SQLite's transactions make a change atomic.

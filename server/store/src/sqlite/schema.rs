@@ -60,8 +60,8 @@ pub fn require_store(path: &Path, file: &File, names: &Names) -> Result<(), Erro
     }
 }
 
-/// Creates the store and its first token in one transaction, unless the database has tables already.
-/// Returns whether the store was created.
+/// Creates the store and its first token in one transaction, unless the database has tables
+/// already. Returns whether the store was created.
 pub fn create(
     connection: &mut Connection,
     names: &Names,
@@ -99,8 +99,8 @@ pub fn mark_as_store(connection: &Connection, names: &Names) -> rusqlite::Result
     connection.pragma_update(None, "application_id", application_id(names))
 }
 
-/// Runs a pragma such as `integrity_check` on the database or on one of its tables, and returns what
-/// it reports as damage (<https://sqlite.org/pragma.html#pragma_integrity_check>).
+/// Runs a pragma such as `integrity_check` on the database or on one of its tables, and returns
+/// what it reports as damage (<https://sqlite.org/pragma.html#pragma_integrity_check>).
 fn damage(connection: &Connection, pragma: &str) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection.prepare(&format!("PRAGMA {pragma}"))?;
     let mut lines =
@@ -115,9 +115,10 @@ pub fn require_sound(connection: &Connection, pragma: &str) -> Result<(), Error>
     if damage.is_empty() { Ok(()) } else { Err(Error::new(Kind::Damaged, damage.join("; "))) }
 }
 
-/// Returns the faults of the database: the damage that SQLite finds, and the tables that differ from
-/// this layout. Empty if the store is sound. Indexes are not compared, because operators may add
-/// them, and the tables of SQLite's planner and of litestream belong to the file, not to the store.
+/// Returns the faults of the database: the damage that SQLite finds, and the tables that differ
+/// from this layout. Empty if the store is sound. Indexes are not compared, because operators may
+/// add them, and the tables of SQLite's planner and of litestream belong to the file, not to the
+/// store.
 pub fn faults(connection: &Connection, names: &Names) -> rusqlite::Result<Vec<String>> {
     let mut faults = damage(connection, "main.integrity_check")?;
     let expected = Connection::open_in_memory()?;

@@ -1,5 +1,5 @@
-//! Whether the paths of a served store still name the files that SQLite has opened, and whether they
-//! still have their content.
+//! Whether the paths of a served store still name the files that SQLite has opened, and whether
+//! they still have their content.
 //!
 //! Nothing here may close a file of the store while a connection is open: that would drop SQLite's
 //! locks.
@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Kind};
 use crate::sqlite::files::{wal_index_of, wal_of};
 
-/// An open file: the path at which it was opened, and its device and inode, which are unique as long
-/// as the file is open (inode(7)).
+/// An open file: the path at which it was opened, and its device and inode, which are unique as
+/// long as the file is open (inode(7)).
 struct ServedFile {
     path: PathBuf,
     id: (u64, u64),
