@@ -4,6 +4,7 @@
 use plant_store_tests::prelude::*;
 
 use crate::database::{STORE, WAL, WAL_INDEX};
+use crate::operators::Prepare;
 
 /// What the server logs before it exits.
 const LOST: &str = "the store is lost: stopping";
@@ -65,11 +66,21 @@ fn command_on_a_served_store_without_its_wal_index_is_refused() {
 
 /// The files are checked before and after each commit, not only once a second.
 #[test]
-fn create_after_a_file_is_removed_gets_no_200() {
-    for file in [STORE, WAL, WAL_INDEX] {
+fn create_after_a_file_is_removed_or_truncated_gets_no_200() {
+    let remove: Prepare = |file| fs::remove_file(file).expect("the file exists");
+    let truncate: Prepare = |file| drop(File::create(file).expect("the file exists"));
+    let [removed, truncated] = ["was removed or renamed", "was truncated"];
+    let rows = [
+        (STORE, remove, removed),
+        (WAL, remove, removed),
+        (WAL_INDEX, remove, removed),
+        (STORE, truncate, truncated),
+        (WAL, truncate, truncated),
+    ];
+    each_row(rows, |(file, change, expected)| {
         let mut server = Server::start();
         server.create(&plant(1, "Ficus", None)).plant();
-        fs::remove_file(server.folder().join(file)).expect("the file exists");
+        change(&server.folder().join(file));
         let request = server.post(&plant(2, "Fern", None));
         // If the inspection finds the loss first, the connection ends without an answer.
         let answer = Connection::try_open(server.address).and_then(|mut connection| {
@@ -78,9 +89,9 @@ fn create_after_a_file_is_removed_gets_no_200() {
         });
         if let Some(answer) = answer {
             let error = answer.error();
-            assert!(error == 500 || error == 503, "{file}: {error}");
+            assert!(error == 500 || error == 503, "{error}");
         }
         assert_eq!(server.wait().code(), Some(3));
-        assert!(server.log().contains("was removed or renamed"), "{}", server.log());
-    }
+        assert!(server.log().contains(expected), "{}", server.log());
+    });
 }
