@@ -4,7 +4,6 @@ mod consumers;
 mod database;
 mod export;
 mod goose_farm;
-mod hard_to_kill;
 mod metrics;
 mod model;
 mod operators;
@@ -22,6 +21,12 @@ mod wire {
     mod properties;
     mod refusals;
     pub mod signals;
+}
+
+/// Floods, and the disk that fails. `cargo xtask soak` runs these tests at full length.
+mod hard_to_kill {
+    pub mod disk;
+    mod floods;
 }
 
 /// The checked-in files and the command line. Nothing here depends on the engine, so each test runs

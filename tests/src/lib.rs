@@ -4,7 +4,6 @@
 //! Tests wait for events, never for a fixed time. They wait at most [`EVENT_TIMEOUT`], so that a
 //! test fails instead of hanging. If nothing reports an event, [`wait_until`] polls for it.
 
-mod binary;
 mod build;
 mod events;
 mod folder;
@@ -14,7 +13,6 @@ pub mod postgres;
 pub mod process;
 mod server;
 mod table;
-mod terminal;
 pub mod tls;
 
 use std::path::Path;
@@ -23,14 +21,13 @@ use std::sync::LazyLock;
 use plant_store_client::types::NewPlant;
 use serde_json::Value;
 
-pub use binary::{failure, refusal, run, signalled};
 pub use build::{binary, build, build_example, library};
 pub use events::{EVENT_TIMEOUT, wait_until};
 pub use folder::{Engine, Folder, binary_in, store_of, without_own_variables};
 pub use http::{Connection, Response, bearer, head, post, request};
 pub use launched::{Launched, token};
+pub use process::signalled;
 pub use server::{Server, Starting};
-pub use terminal::terminal;
 
 /// What most tests use.
 pub mod prelude {

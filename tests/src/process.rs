@@ -2,12 +2,16 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::process::{Child, Command, Output, Stdio};
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::thread;
 
 use anyhow::{Context, Result};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+
+use crate::wait_until;
 
 /// A program that has ended.
 #[derive(Debug)]
@@ -50,9 +54,28 @@ impl Ended {
     }
 }
 
-/// Runs a program to its end, without stdin.
+/// Runs a program to its end, without stdin. A server that listens is killed, so that a test of a
+/// start that must fail does not hang.
 pub fn run(command: &mut Command) -> Ended {
-    command.stdin(Stdio::null()).output().expect("the program starts").into()
+    let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut process = command.spawn().expect("the program starts");
+    let mut stderr = process.stderr.take().expect("stderr is piped");
+    let stderr = thread::spawn(move || {
+        let mut text = String::new();
+        stderr.read_to_string(&mut text).map(|_| text)
+    });
+    let mut stdout = String::new();
+    let mut lines = BufReader::new(process.stdout.take().expect("stdout is piped"));
+    let mut start = 0;
+    while lines.read_line(&mut stdout).expect("text") > 0 {
+        if stdout[start..].contains(" listening on ") {
+            process.kill().expect("the process is there");
+        }
+        start = stdout.len();
+    }
+    let status = process.wait().expect("the program can be waited for");
+    let stderr = stderr.join().expect("no panic").expect("text");
+    Ended { code: status.code(), stdout, stderr }
 }
 
 /// Waits until a program ends.
@@ -63,6 +86,23 @@ pub fn end(process: Child) -> Ended {
 /// Sends a signal to a child.
 pub fn send(signal: Signal, process: &Child) {
     kill(Pid::from_raw(process.id().cast_signed()), signal).expect("the process is there");
+}
+
+/// Starts a program, sends it a signal after an event, and waits until it exits. Returns its
+/// stderr and its exit status.
+pub fn signalled(
+    command: &mut Command,
+    event: impl FnOnce(),
+    signal: Signal,
+) -> (String, ExitStatus) {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut process = command.spawn().expect("the binary starts");
+    event();
+    send(signal, &process);
+    let mut has_ended = || process.try_wait().expect("the process can be waited for").is_some();
+    wait_until(&mut has_ended, || format!("{signal} does not end the process"));
+    let output = process.wait_with_output().expect("the process can be waited for");
+    (String::from_utf8(output.stderr).expect("standard error is text"), output.status)
 }
 
 /// Returns a command that runs these words, followed by the words of the given command, in its

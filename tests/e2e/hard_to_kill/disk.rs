@@ -1,13 +1,10 @@
 //! A server on a simulated disk that fails on command and can lose power: `faulty_disk.c`, a
 //! library between the real binary and the kernel.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
 
-use nix::sys::signal::Signal;
-use plant_store_tests::{Server, Starting, library, wait_until};
+use plant_store_tests::library;
+use plant_store_tests::prelude::*;
 
 use crate::database::{STORE, WAL};
 

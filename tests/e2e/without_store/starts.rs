@@ -14,16 +14,13 @@ use plant_store_tests::token;
 
 use crate::database::STORE;
 
-/// Ends a command that serves although it must fail.
-const LIMIT: [&str; 3] = ["timeout", "--signal=KILL", "30"];
-
 /// Runs the binary with these words and variables in an empty folder, which must stay empty. The
 /// command must print nothing and exit with this code. Returns stderr.
 pub fn refused(words: &str, variables: &[(&str, &str)], code: i32) -> String {
     let folder = TempDir::new().expect("a temporary folder");
     let mut command = binary_in(folder.path());
     command.args(words.split_terminator(' ')).envs(variables.iter().copied());
-    let ended = run(&mut behind(&LIMIT, &command));
+    let ended = run(&mut command);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(code), ""), "{ended:?}");
     assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 0, "nothing is left");
     ended.stderr
@@ -74,7 +71,7 @@ fn bad_start_exits_1_and_leaves_no_store() {
     ];
     each_row(table, |(words, named)| {
         let mut command = unprivileged(folder.path());
-        run(&mut behind(&LIMIT, command.args(words.split(' ')))).failed(1, named);
+        run(command.args(words.split(' '))).failed(1, named);
     });
     set_mode(folder.path(), 0o755);
 }
@@ -136,7 +133,8 @@ fn token_that_cannot_be_printed_is_not_issued() {
         command.args(words.split(' '));
         in_shell(&format!("exec \"$0\" \"$@\" {redirection}"), &command)
     };
-    assert_eq!(run(&mut redirected("serve", "> /dev/full")).code, Some(1));
+    let mut lost = behind(&["timeout", "60"], &redirected("serve", "> /dev/full"));
+    assert_eq!(run(&mut lost).code, Some(1));
     assert!(!folder.path().join(STORE).exists());
     // The address is lost, but the service works without this line.
     let serve = redirected("serve --first-token none", "> /dev/full 2> log");
