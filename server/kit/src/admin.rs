@@ -6,8 +6,8 @@
 //! not wait while the samples of a busy second are sorted into buckets.
 //!
 //! The metrics of requests and commits are registered once, with the value 0. The handles that a
-//! create needs are kept, so that it performs no lookup and no allocation. Without [`Admin`] the handles do nothing
-//! and cost one branch each.
+//! create needs are kept, so that it performs no lookup and no allocation. Without [`Admin`] the
+//! handles do nothing and cost one branch each.
 //!
 //! Everybody who can reach the address may read the metrics. Therefore a label must never contain
 //! data that a client sent, and no metric may count rows or tokens by their content. A histogram
