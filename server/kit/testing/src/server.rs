@@ -11,6 +11,9 @@ use serde_json::Value;
 /// The store in the folder of a server.
 pub const STORE: [&str; 2] = ["--store", "sqlite:store.db"];
 
+/// The header line of a body that is JSON.
+pub const JSON: &str = "Content-Type: application/json\r\n";
+
 /// A running server. Dropping this kills the process.
 pub struct Server {
     process: Child,
@@ -110,23 +113,26 @@ impl Api {
 
     /// Creates the example under this id.
     pub fn create(&self, id: i64) -> io::Result<Response> {
-        self.post(&self.token, "Content-Type: application/json\r\n", &self.body(id))
+        self.post(&self.token, JSON, &self.body(id))
     }
 
     /// Sends a create.
     pub fn post(&self, token: &str, headers: &str, body: &str) -> io::Result<Response> {
-        let length = body.len();
-        let headers =
-            format!("Authorization: Bearer {token}\r\nContent-Length: {length}\r\n{headers}");
-        self.send(&format!("POST {}", self.path), &headers, body)
+        let headers = format!("{headers}Content-Length: {}\r\n", body.len());
+        self.send(&format!("POST {}", self.path), token, &headers, body)
     }
 
-    /// Sends a request with these header lines, each of which ends in CRLF.
-    pub fn send(&self, line: &str, headers: &str, body: &str) -> io::Result<Response> {
+    /// Sends a request with a token, unless it is empty, and with these header lines, each of which
+    /// ends in CRLF.
+    pub fn send(&self, line: &str, token: &str, headers: &str, body: &str) -> io::Result<Response> {
+        let credentials = match token {
+            "" => String::new(),
+            token => format!("Authorization: Bearer {token}\r\n"),
+        };
+        let headers = format!("Host: test\r\nConnection: close\r\n{credentials}{headers}");
         let mut stream = TcpStream::connect(&self.address)?;
         stream.set_read_timeout(Some(Duration::from_mins(1)))?;
-        let head = format!("{line} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n{headers}\r\n");
-        stream.write_all((head + body).as_bytes())?;
+        stream.write_all(format!("{line} HTTP/1.1\r\n{headers}\r\n{body}").as_bytes())?;
         let mut received = String::new();
         stream.read_to_string(&mut received)?;
         let (head, body) = received.split_once("\r\n\r\n").ok_or(io::ErrorKind::UnexpectedEof)?;
