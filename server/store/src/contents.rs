@@ -73,8 +73,8 @@ impl fmt::Display for Contents {
 ///
 /// # Errors
 ///
-/// [`Kind::Incomplete`] if `visit` may have missed a row: the ids do not ascend, fewer rows were read
-/// than the store counted before the first page, or more than it counted after the last page.
+/// [`Kind::Incomplete`] if `visit` may have missed a row: the ids do not ascend, fewer rows were
+/// read than the store counted before the first page, or more than it counted after the last page.
 pub fn read_all(
     store: &dyn Engine,
     mut visit: impl FnMut(&[Row]) -> anyhow::Result<()>,
@@ -104,6 +104,3 @@ pub fn read_all(
         Err(Error::new(Kind::Incomplete, message).into())
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -104,10 +104,10 @@ pub trait Engine: Send + Sync {
     /// Returns how much space the store takes on disk.
     fn sizes(&self) -> Sizes;
 
-    /// Checks what a server relies on even if nobody sends a create: whether the files of SQLite are
-    /// in place, which a commit checks too, and whether the settings of a database are safe. It
-    /// also truncates a WAL that has grown too long. A server calls this once a second, concurrently
-    /// with commits.
+    /// Checks what a server relies on even if nobody sends a create: whether the files of SQLite
+    /// are in place, which a commit checks too, and whether the settings of a database are safe. It
+    /// also truncates a WAL that has grown too long. A server calls this once a second,
+    /// concurrently with commits.
     ///
     /// # Errors
     ///
@@ -200,6 +200,3 @@ pub(crate) fn is_same_json(kept: &str, sent: &str) -> bool {
     let value = |text| serde_json::from_str::<Value>(text).ok();
     value(kept).is_some_and(|kept| Some(kept) == value(sent))
 }
-
-#[cfg(test)]
-mod tests;

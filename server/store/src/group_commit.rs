@@ -20,6 +20,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use metrics::Gauge;
 use parking_lot::Mutex;
 use slog::{Logger, crit};
 use tokio::sync::{mpsc, oneshot};
@@ -28,7 +29,7 @@ use tokio::time::timeout;
 use crate::engine::{Engine, Outcome, Row};
 use crate::error::{Error, Kind};
 use crate::group_commit::writer::{Inspection, Writer};
-use crate::metrics::CommitMetrics;
+use crate::metrics::register_commits;
 
 /// The outcome of a create, or an error if the outcome is unknown. After an error the row may be
 /// stored or not; sending the same create again shows which.
@@ -38,8 +39,8 @@ pub type CreateResult = Result<Outcome, Error>;
 /// whatever the guard holds, such as a permit.
 pub type Guard = Arc<dyn Send + Sync>;
 
-/// Resolves when the store is no longer served: after [`GroupCommit::end`], once every queued create
-/// is committed and the store is closed, or earlier if the store is lost.
+/// Resolves when the store is no longer served: after [`GroupCommit::end`], once every queued
+/// create is committed and the store is closed, or earlier if the store is lost.
 ///
 /// The value is that of [`Engine::close`]. An error means that the store is lost or could not be
 /// closed. The last answers may still be on their way to the requests.
@@ -80,7 +81,8 @@ struct Shared {
     /// How long a create waits for its answer.
     timeout: Duration,
     log: Logger,
-    metrics: CommitMetrics,
+    /// The number of creates in the queue.
+    queue_depth: Gauge,
     /// Why the last commit failed, or that no commit has ended yet. `None` if the last commit
     /// succeeded.
     failure: Mutex<Option<Error>>,
@@ -113,7 +115,7 @@ impl GroupCommit {
         let shared = Arc::new(Shared {
             timeout,
             log,
-            metrics: CommitMetrics::register(),
+            queue_depth: register_commits(),
             failure: Mutex::new(Some(untried)),
             loss: OnceLock::new(),
             busy_since: Mutex::default(),
@@ -185,9 +187,9 @@ impl GroupCommit {
     ///
     /// Fails if the store did not commit the row, failed, or did not answer in time.
     pub async fn create(&self, row: Row, guard: Guard) -> CreateResult {
-        let Shared { timeout: limit, metrics, .. } = &*self.shared;
+        let Shared { timeout: limit, queue_depth, .. } = &*self.shared;
         // Counted before the writer can take the create from the queue.
-        metrics.queued();
+        queue_depth.increment(1);
         let (answer_sender, answer) = oneshot::channel();
         let create = Create { row, arrived_at: Instant::now(), guard, answer_sender };
         // If the writer has ended, this drops the sender of the answer.

@@ -26,13 +26,13 @@
 //! - [`read_all`] reads a whole store, and [`copy()`] copies one; both prove that nothing was
 //!   skipped ([`Contents`]).
 //! - `sqlite` and `postgres` are the engines. In both, `schema` creates and checks the tables, and
-//!   `rows` reads and writes them and the tokens. How a commit becomes durable differs: in SQLite it
-//!   takes the file, its WAL and its lock (`files`, `served_files`, `wal`, `copy`), in PostgreSQL the sessions with
-//!   a database (`connector`, `session`, `error`).
+//!   `rows` reads and writes them and the tokens. How a commit becomes durable differs: in SQLite
+//!   it takes the file, its WAL and its lock (`files`, `served_files`, `wal`, `copy`), in
+//!   PostgreSQL the sessions with a database (`connector`, `session`, `error`).
 //! - [`GroupCommit`] commits the creates of all requests through one engine, and inspects the store
 //!   while it is served.
-//! - [`Error`] (`error.rs`) is the error of every call, and its [`Kind`] what it means for the caller.
-//!   [`WarningDedup`] deduplicates warnings.
+//! - [`Error`] (`error.rs`) is the error of every call, and its [`Kind`] what it means for the
+//!   caller. [`WarningDedup`] deduplicates warnings.
 //! - `token` is a token as a store keeps it, and `metrics` holds the metrics.
 //!
 //! A create passes through `group_commit`, then through the [`Engine`] and `rows` of `sqlite` or
@@ -46,6 +46,8 @@ mod group_commit;
 mod metrics;
 mod postgres;
 mod sqlite;
+#[cfg(test)]
+mod tests;
 pub mod token;
 mod url;
 

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use metrics::{
-    Counter, Gauge, Histogram, Unit, counter, describe_counter, describe_gauge, describe_histogram,
-    gauge, histogram,
+    Gauge, Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
 };
 
 use crate::engine::{Outcome, Sizes};
@@ -52,78 +51,44 @@ impl RetryCause {
     }
 }
 
-/// The metrics of creates and commits.
-pub struct CommitMetrics {
-    created: Counter,
-    repeated: Counter,
-    conflict: Counter,
-    batch_size: Histogram,
-    commit_duration: Histogram,
-    queue_depth: Gauge,
+/// Registers the metrics of creates and commits. Returns the number of creates that wait for a
+/// commit, not counting the creates of the running commit.
+pub fn register_commits() -> Gauge {
+    describe_counter!(
+        CREATES,
+        "Creates that went through a commit, by outcome: created, repeated (the same row was \
+         already stored) or conflict (the id belongs to a different row)."
+    );
+    describe_histogram!(BATCH_SIZE, Unit::Count, "Number of creates in a commit.");
+    describe_histogram!(
+        COMMIT_DURATION,
+        Unit::Seconds,
+        "Duration of a commit including its sync, successful or not."
+    );
+    describe_gauge!(
+        QUEUE_DEPTH,
+        Unit::Count,
+        "Creates that wait for a commit, not counting the creates of the running commit."
+    );
+    let _ = (histogram!(BATCH_SIZE), histogram!(COMMIT_DURATION));
+    record_commit(0, Duration::ZERO, &[]);
+    gauge!(QUEUE_DEPTH)
 }
 
-impl CommitMetrics {
-    /// Registers the metrics.
-    pub fn register() -> Self {
-        describe_counter!(
-            CREATES,
-            "Creates that went through a commit, by outcome: created, repeated (the same row was \
-             already stored) or conflict (the id belongs to a different row)."
-        );
-        describe_histogram!(BATCH_SIZE, Unit::Count, "Number of creates in a commit.");
-        describe_histogram!(
-            COMMIT_DURATION,
-            Unit::Seconds,
-            "Duration of a commit including its sync, successful or not."
-        );
-        describe_gauge!(
-            QUEUE_DEPTH,
-            Unit::Count,
-            "Creates that wait for a commit, not counting the creates of the running commit."
-        );
-        Self {
-            created: counter!(CREATES, "outcome" => "created"),
-            repeated: counter!(CREATES, "outcome" => "repeated"),
-            conflict: counter!(CREATES, "outcome" => "conflict"),
-            batch_size: histogram!(BATCH_SIZE),
-            commit_duration: histogram!(COMMIT_DURATION),
-            queue_depth: gauge!(QUEUE_DEPTH),
-        }
+/// Records a commit of that many creates, with their outcomes if it succeeded. A test write has
+/// none, and is not recorded.
+pub fn record_commit(count: u32, duration: Duration, outcomes: &[Outcome]) {
+    if count > 0 {
+        histogram!(BATCH_SIZE).record(count);
+        histogram!(COMMIT_DURATION).record(duration);
     }
-
-    /// Counts a create that was queued.
-    pub fn queued(&self) {
-        self.queue_depth.increment(1);
-    }
-
-    /// Records the start of a commit of that many creates. A test write has none, and is not
-    /// recorded.
-    pub fn begun(&self, creates: usize) {
-        let creates = u32::try_from(creates).unwrap_or(u32::MAX);
-        if creates > 0 {
-            self.queue_depth.decrement(creates);
-            self.batch_size.record(creates);
-        }
-    }
-
-    /// Records the end of a commit of that many creates, with their outcomes if it succeeded.
-    pub fn ended(
-        &self,
-        creates: usize,
-        duration: Duration,
-        outcomes: impl Iterator<Item = Outcome>,
-    ) {
-        if creates > 0 {
-            self.commit_duration.record(duration);
-        }
-        for outcome in outcomes {
-            let counter = match outcome {
-                Outcome::Created => &self.created,
-                Outcome::Repeated => &self.repeated,
-                Outcome::Conflict => &self.conflict,
-            };
-            counter.increment(1);
-        }
+    for (outcome, label) in [
+        (Outcome::Created, "created"),
+        (Outcome::Repeated, "repeated"),
+        (Outcome::Conflict, "conflict"),
+    ] {
+        let count = outcomes.iter().filter(|other| **other == outcome).count();
+        counter!(CREATES, "outcome" => label).increment(count as u64);
     }
 }
 

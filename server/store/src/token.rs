@@ -82,8 +82,8 @@ pub(crate) const READ: &str =
     "SELECT name, digest, first_characters, created_at, expires_at FROM tokens";
 
 /// Adds a token. It fails with a constraint violation if the name is taken.
-pub(crate) const ADD: &str = "INSERT INTO tokens (name, digest, first_characters, created_at, expires_at) \
-     VALUES ($1, $2, $3, $4, $5)";
+pub(crate) const ADD: &str = "INSERT INTO tokens \
+    (name, digest, first_characters, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)";
 
 /// Removes the token with that name.
 pub(crate) const REVOKE: &str = "DELETE FROM tokens WHERE name = $1";
@@ -107,6 +107,3 @@ pub(crate) fn token_of_row(
         expires_at: expires_at.map(time),
     })
 }
-
-#[cfg(test)]
-mod tests;

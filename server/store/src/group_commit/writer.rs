@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use crate::engine::{BATCH, Engine};
 use crate::error::{Error, WarningDedup};
 use crate::group_commit::{Answers, Create, End, Guard, Shared, Work};
-use crate::metrics::show_sizes;
+use crate::metrics::{record_commit, show_sizes};
 
 /// A batch ends when its texts reach this many bytes, because a checkpoint copies its pages in one
 /// go.
@@ -39,9 +39,9 @@ impl Inspection {
     /// Inspects the store every second until the writer has ended or the store is lost.
     ///
     /// Until a commit has succeeded, and while commits fail, the writer does a test write each
-    /// second. A load balancer sends no creates to a server that is not ready, so nothing else would
-    /// show that the database role may write, or that the failure has passed. The writer also does a
-    /// test write if the store cannot be inspected, because then commits may fail too.
+    /// second. A load balancer sends no creates to a server that is not ready, so nothing else
+    /// would show that the database role may write, or that the failure has passed. The writer also
+    /// does a test write if the store cannot be inspected, because then commits may fail too.
     pub fn run(self) {
         let Self { engine, shared, work_sender, stopped } = self;
         let mut was_long = false;
@@ -175,8 +175,9 @@ impl Writer {
 
     /// Commits the batch and sends its outcomes. An empty batch is a test write.
     fn commit(&self, batch: Vec<Create>) -> Result<(), Error> {
-        let Shared { timeout, failure, loss, metrics, .. } = &*self.shared;
-        metrics.begun(batch.len());
+        let Shared { timeout, failure, loss, queue_depth, .. } = &*self.shared;
+        let count = u32::try_from(batch.len()).unwrap_or(u32::MAX);
+        queue_depth.decrement(count);
         let started = Instant::now();
         // Older requests of the batch are refused in the meantime, each at its own deadline.
         let deadline = match batch.last() {
@@ -192,7 +193,7 @@ impl Writer {
         let committed = self.engine.commit(&rows, deadline).map_err(Error::of_served_store);
         let outcomes = loss.get().map_or(committed, |loss| Err(loss.clone()));
         // Counted before the outcomes are sent, so that a scrape after a response includes it.
-        metrics.ended(rows.len(), started.elapsed(), outcomes.iter().flatten().copied());
+        record_commit(count, started.elapsed(), outcomes.as_deref().unwrap_or_default());
         failure.lock().clone_from(&outcomes.as_ref().err().cloned());
         let answer = |(at, (answer_sender, _)): (usize, (_, Guard))| {
             (answer_sender, outcomes.as_ref().map(|outcomes| outcomes[at]).map_err(Error::clone))

@@ -25,6 +25,7 @@ use std::time::Instant;
 
 use parking_lot::Mutex;
 use rusqlite::ffi::{SQLITE_IOERR_DIR_FSYNC, SQLITE_IOERR_FSYNC, SQLITE_IOERR_SHMSIZE};
+use rusqlite::wal::CheckpointMode;
 use rusqlite::{Connection, ErrorCode};
 
 use crate::Names;
@@ -36,7 +37,7 @@ use crate::sqlite::files::{
 use crate::sqlite::served_files::ServedFiles;
 use crate::sqlite::wal::{
     Access, Checkpoints, WAL_BOUND, checkpoint_truncate, connect, remove_wal_at_close,
-    sync_empty_wal, truncate_long_wal, try_checkpoint_truncate, use_wal,
+    sync_empty_wal, truncate_long_wal, try_checkpoint, use_wal,
 };
 use crate::token::{StoredToken, TokenName};
 use crate::url::StoreUrl;
@@ -267,7 +268,7 @@ impl Engine for Sqlite {
         let reads = self.reads.lock();
         self.require_files_in_place().at(self.url(), CLOSE)?;
         let connection = &mut self.commits.lock().connection;
-        if !try_checkpoint_truncate(connection).at(self.url(), CHECKPOINT)? {
+        if !try_checkpoint(connection, CheckpointMode::TRUNCATE).at(self.url(), CHECKPOINT)? {
             return Ok(self.sizes().wal);
         }
         for connection in [&*connection, &reads] {

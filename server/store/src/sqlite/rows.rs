@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use rusqlite::types::Type;
+use rusqlite::wal::CheckpointMode;
 use rusqlite::{Connection, ErrorCode};
 
 use crate::Names;
 use crate::engine::{Outcome, PAGE_BYTES, Row, is_same_json};
 use crate::error::Error;
 use crate::sqlite::schema;
-use crate::sqlite::wal::try_checkpoint_truncate;
+use crate::sqlite::wal::try_checkpoint;
 use crate::token::{ADD, READ, REVOKE, StoredToken, TokenName, token_of_row};
 
 /// Commits the rows whose ids are free. Without rows it is a test write: it rewrites a page
@@ -146,5 +147,5 @@ pub fn revoke_token(connection: &mut Connection, name: &TokenName) -> rusqlite::
 /// If a server is running, it has checkpointed the WAL at its start, so it does not matter if this
 /// checkpoint is blocked.
 fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
-    try_checkpoint_truncate(connection).map(drop)
+    try_checkpoint(connection, CheckpointMode::TRUNCATE).map(drop)
 }

@@ -140,11 +140,9 @@ fn wal_checkpoint(connection: &Connection, mode: CheckpointMode) -> rusqlite::Re
     }
 }
 
-/// Runs a checkpoint that waits for the disk only. Returns whether it completed.
-fn wal_checkpoint_no_wait(
-    connection: &mut Connection,
-    mode: CheckpointMode,
-) -> rusqlite::Result<bool> {
+/// Runs a checkpoint that waits for the disk, but not for other programs. Returns whether it
+/// completed.
+pub fn try_checkpoint(connection: &mut Connection, mode: CheckpointMode) -> rusqlite::Result<bool> {
     connection.busy_timeout(Duration::ZERO)?;
     let wal = wal_checkpoint(connection, mode);
     wait_for_lock(connection)?;
@@ -160,17 +158,13 @@ pub fn checkpoint_truncate(connection: &Connection) -> Result<(), Error> {
     let began = Instant::now();
     while wal_checkpoint(connection, CheckpointMode::TRUNCATE)?.is_none() {
         if began.elapsed() >= WAIT {
-            let message = "another program is reading the store, or running a checkpoint of it; stop it first";
+            let message = "another program is reading the store, or running a checkpoint of it; \
+                stop it first";
             return Err(Error::new(Kind::Unavailable, message));
         }
         thread::sleep(PAUSE);
     }
     Ok(())
-}
-
-/// Runs [`checkpoint_truncate`] without waiting for other programs. Returns whether it completed.
-pub fn try_checkpoint_truncate(connection: &mut Connection) -> rusqlite::Result<bool> {
-    wal_checkpoint_no_wait(connection, CheckpointMode::TRUNCATE)
 }
 
 /// Syncs the empty WAL and its name. SQLite does not, and after a power cut the disk could show an
@@ -201,7 +195,7 @@ impl Checkpoints {
             return Ok(());
         }
         if wal.pages - wal.copied <= LONG_CHECKPOINT_PAGES {
-            let copied = wal_checkpoint_no_wait(connection, CheckpointMode::RESTART);
+            let copied = try_checkpoint(connection, CheckpointMode::RESTART);
             match copied.map_err(Error::from) {
                 // If the disk is too full for the store's file, the WAL may still take commits.
                 Err(cause) if !cause.may_pass() => return Err(cause),
