@@ -243,7 +243,7 @@ fn only_one_of_several_starting_servers_serves() {
         started.filter_map(Result::ok).collect()
     });
     assert_eq!(serving.len(), 1);
-    let command = |words: &str| run(binary_in(folder.path()).args(words.split(' ')));
+    let command = |words: &str| run_soon(binary_in(folder.path()).args(words.split(' ')));
     command("serve").failed(1, "sqlite:plant-store.db is in use by another process");
     let tokens: Vec<Value> =
         serde_json::from_str(&command("token list --json").succeeded()).expect("an array");
