@@ -85,7 +85,9 @@ pub fn run(service: &'static Service, args: &Args) -> Result<()> {
     let printed = OnceCell::new();
     let first_token = || first_token(service, args, &printed);
     let mode = if args.no_create { Mode::Serve } else { Mode::ServeOrCreate(&first_token) };
-    let opened = open_store(service, args, mode, &log.logger);
+    let StoreArgs { url, ca } = &args.store;
+    let open = || store::open(&service.names, url, ca.as_deref(), mode);
+    let opened = once_reachable(args, &log.logger, open);
     let Opened { store, is_new } = match printed.get() {
         Some(_) => opened.with_context(|| {
             let program = service.names.program;
@@ -103,7 +105,8 @@ pub fn run(service: &'static Service, args: &Args) -> Result<()> {
     let state = Arc::new(state);
     // Before the server listens, because without tokens it would answer 503.
     let program = service.names.program;
-    if state.tokens.read(&*state.store)? == 0 {
+    let read_tokens = || state.tokens.read(&*state.store);
+    if once_reachable(args, &log.logger, read_tokens)? == 0 {
         let log = &log.logger;
         warn!(log, "the store has no token: create one with `{program} token create NAME`");
     }
@@ -179,18 +182,17 @@ fn bind_error(doing: &str, flag: &str, address: SocketAddr) -> impl Fn(io::Error
     }
 }
 
-/// Opens the store. Retries every second while a database cannot be reached, and logs one warning.
-fn open_store(
-    service: &'static Service,
+/// Attempts something with the store. Retries every second while a database cannot be reached, and
+/// logs one warning.
+fn once_reachable<T>(
     args: &Args,
-    mode: Mode<'_>,
     log: &Logger,
-) -> Result<Opened, store::Error> {
-    let StoreArgs { url, ca } = &args.store;
+    attempt: impl Fn() -> Result<T, store::Error>,
+) -> Result<T, store::Error> {
     let mut has_warned = false;
     loop {
-        match store::open(&service.names, url, ca.as_deref(), mode) {
-            Err(cause) if cause.kind == Kind::Unavailable && url.is_on_a_server() => {
+        match attempt() {
+            Err(cause) if cause.kind == Kind::Unavailable && args.store.url.is_on_a_server() => {
                 if !has_warned {
                     warn!(log, "waiting for the database: the server listens once it can be \
                         reached"; "cause" => %cause);
