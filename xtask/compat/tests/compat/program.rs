@@ -364,7 +364,9 @@ fn change_needs_the_version_of_its_class() {
         for (versions, expected) in [(enough, 0), (too_small, 1)] {
             for version in versions.split(' ') {
                 let mut documents = [document(), document()];
-                edits.iter().for_each(|edit| apply(edit, &mut documents[1]));
+                for edit in edits {
+                    apply(edit, &mut documents[1]);
+                }
                 for (document, version) in documents.iter_mut().zip([old, version]) {
                     document["info"]["version"] = json!(version);
                 }

@@ -7,7 +7,7 @@ use proptest::sample::Index;
 use proptest::test_runner::{Config, TestError, TestRunner};
 use serde_json::{Map, Value, json};
 
-use openapi_compat::{Class, Document, compare};
+use openapi_compat::{Class, Document, Report, compare};
 
 use crate::mutations::{document, judged};
 
@@ -173,7 +173,9 @@ fn order_changes_nothing_and_type_names_break_no_wire() {
         let forth = compare(old_document(), new_document);
         if let Ok(same) = same {
             let reversed = compare(old_document(), same);
-            prop_assert_eq!(forth.class(), reversed.class(), "{}\n{}", forth, reversed);
+            // In a list, a text is compared with the text at the same position.
+            let verdict = |report: &Report| report.class().filter(|one| *one > Class::Words);
+            prop_assert_eq!(verdict(&forth), verdict(&reversed), "{}\n{}", forth, reversed);
         }
         let new_document = || Document::parse("new", new.to_string()).expect("a document");
         prop_assert!(compare(new_document(), new_document()).changes.is_empty());
