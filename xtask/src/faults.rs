@@ -2,9 +2,9 @@
 //! them. A test that no fault can fail protects nothing.
 //!
 //! Each fault is a patch in `tests/faults`. Above the patch it says what is wrong, and `Found by:`
-//! the names of the tests, or `Equivalent:` why no test can tell it from the original. Nothing here
-//! changes the checkout.
+//! the names of the tests, which must succeed without a fault. Nothing here changes the checkout.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -35,14 +35,8 @@ struct Fault {
     name: String,
     patch: PathBuf,
     what: String,
-    expected: Expected,
-}
-
-enum Expected {
-    /// The tests whose names contain one of these.
-    FoundBy(Vec<String>),
-    /// Why no test can find it.
-    Equivalent(String),
+    /// The tests whose names contain one of these should find the fault.
+    tests: Vec<String>,
 }
 
 /// What the tests have found.
@@ -53,38 +47,35 @@ struct Found {
 
 /// Looks for the faults, and prints a table.
 pub fn run(args: &Faults) -> Result<()> {
-    let faults = read()?;
+    let mut faults = read()?;
     check(&faults)?;
-    for name in &args.names {
-        ensure!(faults.iter().any(|fault| fault.name == *name), "there is no fault {name}");
-    }
     if args.check {
         println!("{} faults apply", faults.len());
         return Ok(());
     }
+    for name in &args.names {
+        ensure!(faults.iter().any(|fault| fault.name == *name), "there is no fault {name}");
+    }
+    faults.retain(|fault| args.names.is_empty() || args.names.contains(&fault.name));
     let sh = shell()?;
     let copy = target()?.join("faults");
     copy_checkout(&sh, &copy)?;
     let tests = build_tests()?;
+    let all: Vec<_> = faults.iter().flat_map(|fault| &fault.tests).collect();
+    if let Some(Found { test, .. }) = run_tests(&copy, &tests, &all)? {
+        bail!("{test} fails without a fault");
+    }
     let mut missed = Vec::new();
     println!("| fault | what is wrong | found by | after |\n| --- | --- | --- | --- |");
-    for fault in
-        faults.iter().filter(|fault| args.names.is_empty() || args.names.contains(&fault.name))
-    {
-        let Fault { name, what, expected, .. } = fault;
-        let row = match expected {
-            Expected::Equivalent(why) => format!("nothing: {why} | –"),
-            Expected::FoundBy(names) => {
-                let found = look_for(&copy, &tests, fault, names);
-                let found = found.with_context(|| format!("cannot look for {name}"))?;
-                found.map_or_else(
-                    || {
-                        missed.push(name.as_str());
-                        "**nothing** | –".into()
-                    },
-                    |Found { test, after }| format!("`{test}` | {:.0} s", after.as_secs_f32()),
-                )
-            }
+    for fault in &faults {
+        let Fault { name, what, .. } = fault;
+        let found = look_for(&sh, &copy, &tests, fault);
+        let found = found.with_context(|| format!("cannot look for {name}"))?;
+        let row = if let Some(Found { test, after }) = found {
+            format!("`{test}` | {:.0} s", after.as_secs_f32())
+        } else {
+            missed.push(name.as_str());
+            "**nothing** | –".into()
         };
         println!("| `{name}` | {what} | {row} |");
     }
@@ -121,14 +112,11 @@ fn parse(patch: PathBuf) -> Result<Fault> {
     let name = patch.file_stem().context("a patch has a name")?.to_string_lossy().into_owned();
     let (head, _) = text.split_once("\n--- ").with_context(|| format!("{name} changes nothing"))?;
     let head = head.split_whitespace().collect::<Vec<_>>().join(" ");
-    let (what, expected) = if let Some((what, names)) = head.split_once(" Found by: ") {
-        (what, Expected::FoundBy(names.split(' ').map(str::to_owned).collect()))
-    } else if let Some((what, why)) = head.split_once(" Equivalent: ") {
-        (what, Expected::Equivalent(why.to_owned()))
-    } else {
-        bail!("{name} does not say which test finds it");
-    };
-    Ok(Fault { what: what.to_owned(), name, patch, expected })
+    let (what, tests) = head
+        .split_once(" Found by: ")
+        .with_context(|| format!("{name} does not say which test finds it"))?;
+    let tests = tests.split(' ').map(str::to_owned).collect();
+    Ok(Fault { what: what.to_owned(), name, patch, tests })
 }
 
 /// Makes a copy of the checkout with a target folder of its own, which has hard links to the
@@ -164,30 +152,31 @@ fn build_tests() -> Result<PathBuf> {
     messages.next_back().context("cargo did not print the path of the tests")
 }
 
-/// Applies the fault to the copy, runs the tests, and takes the fault back.
+/// Applies the fault to the copy, runs its tests, and takes the fault back.
 fn look_for(
+    sh: &Shell,
     copy: &Path,
     tests: &Path,
-    Fault { patch, .. }: &Fault,
-    names: &[String],
+    Fault { patch, tests: names, .. }: &Fault,
 ) -> Result<Option<Found>> {
-    let sh = Shell::new()?;
-    sh.change_dir(copy);
-    let target = copy.join("target");
-    sh.set_var("CARGO_TARGET_DIR", &target);
+    let _in_the_copy = sh.push_dir(copy);
     quietly(cmd!(sh, "git apply {patch}"))?;
-    let built = quietly(cmd!(sh, "cargo build --bin plant-store"));
-    // The tests build the server of the package that cargo runs.
-    let mut command = Command::new(tests);
-    command.args(names).current_dir(copy.join("tests"));
-    command.env("CARGO_MANIFEST_DIR", copy.join("tests")).env("CARGO_TARGET_DIR", &target);
-    let found = built.and_then(|_| first_failure(&mut command));
+    let found = run_tests(copy, tests, names);
     quietly(cmd!(sh, "git apply --reverse {patch}"))?;
     found
 }
 
-/// Runs tests, and returns the first one that fails.
-fn first_failure(tests: &mut Command) -> Result<Option<Found>> {
+/// Builds the server of the copy, runs tests with it, and returns the first one that fails.
+fn run_tests(copy: &Path, tests: &Path, names: &[impl AsRef<OsStr>]) -> Result<Option<Found>> {
+    let sh = Shell::new()?;
+    sh.change_dir(copy);
+    let target = copy.join("target");
+    sh.set_var("CARGO_TARGET_DIR", &target);
+    quietly(cmd!(sh, "cargo build --bin plant-store"))?;
+    // The tests build the server of the package that cargo runs.
+    let mut tests = Command::new(tests);
+    tests.args(names).current_dir(copy.join("tests"));
+    tests.env("CARGO_MANIFEST_DIR", copy.join("tests")).env("CARGO_TARGET_DIR", &target);
     let begun = Instant::now();
     let mut running = tests.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
     let stdout = running.stdout.take().context("stdout is piped")?;
