@@ -52,7 +52,7 @@ pub trait Engine: Send + Sync {
     /// committed one by one in order. Without rows it is a test write: it changes nothing, and
     /// shows whether the store takes writes.
     ///
-    /// At `deadline` no request waits for any of these rows any more. An engine that can be
+    /// After `deadline` no request waits for any of these rows any more. An engine that can be
     /// interrupted retries failures that may pass, and returns before the deadline. SQLite cannot
     /// be interrupted, and ignores the deadline.
     ///

@@ -36,7 +36,7 @@
 //! - `token` is a token as a store keeps it, and `metrics` holds the metrics.
 //!
 //! A create passes through `group_commit`, then through the [`Engine`] and `rows` of `sqlite` or
-//! `postgres`. What the service is called comes in as [`Names`].
+//! `postgres`. The names of the service come in as [`Names`].
 
 mod contents;
 mod copy;
@@ -79,7 +79,7 @@ pub fn open(
     }
 }
 
-/// The names of a service. A change of any of them makes existing stores foreign.
+/// The names of a service. If one of them changes, existing stores can no longer be used.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Names {
     /// The name of the program, such as `book-shelf`: the `application_name` of a session with a
