@@ -4,7 +4,7 @@
 use plant_store_tests::postgres::{Cluster, Link, Network};
 use plant_store_tests::prelude::*;
 
-use super::cluster_with_database;
+use super::{Paused, cluster_with_database};
 
 /// Starts two servers on the database `plants`.
 fn two_servers() -> (Cluster, [Server; 2]) {
@@ -29,6 +29,29 @@ fn token_change_is_in_force_on_every_server_when_it_returns() {
         assert_eq!(answers(), [400; 2]);
         second.command(&["token", "revoke", "ci"]);
         assert_eq!(answers(), [401; 2]);
+    }
+}
+
+/// A server that was paused, or whose database crashed, must not use the tokens that it read
+/// before.
+#[test]
+fn revoked_token_stays_refused_after_a_pause_or_a_crash() {
+    let (cluster, [first, second]) = two_servers();
+    for crashes in [false, true] {
+        let token = first.command(&["token", "create", "ci"]);
+        let pause = (!crashes).then(|| Paused::pause(first.pid()));
+        second.command(&["token", "revoke", "ci"]);
+        if crashes {
+            cluster.kill();
+            cluster.start_again();
+        }
+        drop(pause);
+        let answer = || first.create_with(&bearer(token.trim_end()), "{}").error();
+        first.wait_until("a fresh read of the tokens", || {
+            let answer = answer();
+            assert!([401, 503].contains(&answer), "{answer}");
+            answer == 401
+        });
     }
 }
 
