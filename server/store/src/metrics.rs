@@ -71,15 +71,20 @@ pub fn register_commits() -> Gauge {
         "Creates that wait for a commit, not counting the creates of the running commit."
     );
     let _ = (histogram!(BATCH_SIZE), histogram!(COMMIT_DURATION));
-    record_commit(0, Duration::ZERO, &[]);
+    record_end(0, Duration::ZERO, &[]);
     gauge!(QUEUE_DEPTH)
 }
 
-/// Records a commit of that many creates, with their outcomes if it succeeded. A test write has
-/// none, and is not recorded.
-pub fn record_commit(count: u32, duration: Duration, outcomes: &[Outcome]) {
+/// Records the start of a commit of that many creates. A test write has none, and is not recorded.
+pub fn record_start(count: u32) {
     if count > 0 {
         histogram!(BATCH_SIZE).record(count);
+    }
+}
+
+/// Records the end of a commit of that many creates, with their outcomes if it succeeded.
+pub fn record_end(count: u32, duration: Duration, outcomes: &[Outcome]) {
+    if count > 0 {
         histogram!(COMMIT_DURATION).record(duration);
     }
     for (outcome, label) in [

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use crate::engine::{BATCH, Engine};
 use crate::error::{Error, WarningDedup};
 use crate::group_commit::{Answers, Create, End, Guard, Shared, Work};
-use crate::metrics::{record_commit, show_sizes};
+use crate::metrics::{record_end, record_start, show_sizes};
 
 /// A batch ends when its texts reach this many bytes, because a checkpoint copies its pages in one
 /// go.
@@ -178,6 +178,7 @@ impl Writer {
         let Shared { timeout, failure, loss, queue_depth, .. } = &*self.shared;
         let count = u32::try_from(batch.len()).unwrap_or(u32::MAX);
         queue_depth.decrement(count);
+        record_start(count);
         let started = Instant::now();
         // Older requests of the batch are refused in the meantime, each at its own deadline.
         let deadline = match batch.last() {
@@ -193,7 +194,7 @@ impl Writer {
         let committed = self.engine.commit(&rows, deadline).map_err(Error::of_served_store);
         let outcomes = loss.get().map_or(committed, |loss| Err(loss.clone()));
         // Counted before the outcomes are sent, so that a scrape after a response includes it.
-        record_commit(count, started.elapsed(), outcomes.as_deref().unwrap_or_default());
+        record_end(count, started.elapsed(), outcomes.as_deref().unwrap_or_default());
         failure.lock().clone_from(&outcomes.as_ref().err().cloned());
         let answer = |(at, (answer_sender, _)): (usize, (_, Guard))| {
             (answer_sender, outcomes.as_ref().map(|outcomes| outcomes[at]).map_err(Error::clone))
