@@ -42,8 +42,8 @@ pub struct Response {
 }
 
 impl Server {
-    /// Starts the program with a new store in a folder, or with the store that the folder has, to
-    /// which requests are sent like to `before`.
+    /// Starts the program in a folder: with a new store, or with the store that is there. `before`
+    /// is how requests were sent to the earlier server of that store.
     pub fn start(program: &Path, folder: &Path, before: Option<&Api>) -> Self {
         let mut process = Command::new(program)
             .args(["serve", "--listen", "127.0.0.1:0"])

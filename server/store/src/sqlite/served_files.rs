@@ -47,9 +47,9 @@ impl ServedFile {
     }
 }
 
-/// The first half of the header of a WAL index
+/// The header of a WAL index and its copy, which follows it
 /// (<https://sqlite.org/walformat.html#the_wal_index_header>).
-type IndexHeader = [u8; 48];
+type IndexHeader = [u8; 96];
 
 /// The store's file, its WAL and the WAL index, as SQLite has opened them.
 ///
@@ -101,13 +101,11 @@ impl ServedFiles {
         Ok(())
     }
 
-    /// Reads the header of the WAL index. `None` while SQLite changes it: it then differs from its
-    /// copy.
+    /// Reads the header of the WAL index. `None` while SQLite changes it: its halves then differ.
     fn index_header(&self) -> Result<Option<IndexHeader>, Error> {
-        let (mut header, mut copy) = ([0; 48], [0; 48]);
+        let mut header = [0; 96];
         self.index.read_exact_at(&mut header, 0)?;
-        self.index.read_exact_at(&mut copy, 48)?;
-        Ok((header == copy).then_some(header))
+        Ok((header[..48] == header[48..]).then_some(header))
     }
 }
 
