@@ -6,6 +6,9 @@ use std::time::{Duration, Instant};
 
 use super::faults::Fault;
 
+/// How long a server may use the tokens that it has read.
+const LEASE: Duration = Duration::from_secs(2);
+
 /// Plants with the same id differ by their variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Plant {
@@ -256,8 +259,10 @@ impl Model {
         self.replay(attempts, last, last)
     }
 
-    /// Adds the names of the tokens that were read at `now`, while no command changed them.
+    /// Adds the names of the tokens that were read at `now`, while no command changed them. A
+    /// command that failed has not waited until every server knew its change.
     pub fn settle_tokens(&mut self, listed: &[String], now: Instant) -> Result {
+        let known = now + LEASE;
         for token in &mut self.tokens {
             let is_listed = listed.contains(&token.name);
             if !is_listed && token.is_valid(now, now) {
@@ -267,11 +272,11 @@ impl Model {
                 return Err(format!("the revoked token {} is back", token.name));
             }
             if is_listed {
-                token.valid_since.get_or_insert(now);
+                token.valid_since.get_or_insert(known);
                 token.revoke_begun = None;
             } else {
                 token.revoke_begun.get_or_insert(now);
-                token.revoked.get_or_insert(now);
+                token.revoked.get_or_insert(known);
             }
         }
         Ok(())

@@ -152,6 +152,20 @@ fn export_must_contain_what_was_acknowledged_before() {
 }
 
 #[test]
+fn change_of_a_failed_command_is_known_after_the_lease() {
+    let mut model = model();
+    let unknown = Token { valid_since: None, name: "second".into(), ..model.tokens[0].clone() };
+    model.tokens.push(unknown);
+    model.tokens[0].revoke_begun = Some(at(5));
+    assert_eq!(model.settle_tokens(&["second".into()], at(10)), Ok(()));
+    let refused = |sent| Attempt { token: 1, ..create(FICUS, Unauthorized, sent, sent + 10) };
+    assert_judged(model.clone(), &[refused(1000)], &[], "");
+    assert_judged(model.clone(), &[refused(2020)], &[], "its token is valid");
+    assert_judged(model.clone(), &[create(FICUS, Created, 1000, 1010)], &[FICUS], "");
+    assert_judged(model, &[create(FICUS, Created, 2020, 2030)], &[FICUS], "was revoked");
+}
+
+#[test]
 fn restart_must_keep_tokens_and_revocations() {
     assert!(model().settle_tokens(&[], at(10)).is_err());
     let mut revoked = model();
