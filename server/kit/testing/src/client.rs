@@ -4,7 +4,7 @@ use openapiv3::{OpenAPI, Operation};
 use progenitor::{GenerationSettings, Generator, HooksMode, InterfaceStyle};
 
 const HEADER: &str = "\
-// Generated from the OpenAPI document: `cargo xtask generate` writes this file.
+// Generated from the OpenAPI document. Edits of this file are lost.
 
 #![allow(
     clippy::all,

@@ -75,7 +75,7 @@ impl Suite {
     ///
     /// Panics if the program does not print a document.
     pub fn document(&self) -> String {
-        let output = self.run(Path::new("."), "openapi");
+        let output = self.run(Path::new("."), &["openapi"]);
         String::from_utf8(output.stdout).expect("the document is text")
     }
 
@@ -185,7 +185,8 @@ impl Suite {
             before.extend(answers);
             before
         });
-        let exported = String::from_utf8(self.run(folder.path(), "export").stdout).expect("text");
+        let exported = self.run(folder.path(), &[&["export"][..], &STORE].concat());
+        let exported = String::from_utf8(exported.stdout).expect("text");
         let mut rows: BTreeMap<_, _> = exported.lines().map(id_and_members).collect();
         let server = self.serve(&folder, Some(&api));
         for (id, created) in answers {
@@ -195,14 +196,11 @@ impl Suite {
         }
     }
 
-    /// Runs a command on the store of a folder.
-    fn run(&self, folder: &Path, command: &str) -> Output {
-        let mut run = Command::new(&self.program);
-        let store = (command != "openapi").then_some(STORE);
-        let output =
-            run.arg(command).args(store.into_iter().flatten()).current_dir(folder).output();
+    /// Runs a command in a folder.
+    fn run(&self, folder: &Path, arguments: &[&str]) -> Output {
+        let output = Command::new(&self.program).args(arguments).current_dir(folder).output();
         let output = output.expect("the program starts");
-        assert!(output.status.success(), "{command}: {output:?}");
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
         output
     }
 

@@ -1,4 +1,4 @@
-// Generated from the OpenAPI document: `cargo xtask generate` writes this file.
+// Generated from the OpenAPI document. Edits of this file are lost.
 
 #![allow(
     clippy::all,
