@@ -110,11 +110,19 @@ fn export_as_pid_1_ends_at_sigterm() {
 }
 
 #[test]
-fn export_shows_progress_on_a_terminal_and_fails_on_a_full_device() {
-    let server = server_with_many_plants();
+fn export_to_a_full_device_fails() {
+    let server = Server::start();
+    server.create(&plant(1, "Ficus", None)).plant();
     let mut export = binary_in(server.folder());
     export.arg("export");
     run(&mut in_shell("exec \"$0\" \"$@\" > /dev/full", &export)).failed(1, "No space left");
+}
+
+#[test]
+fn export_shows_progress_on_a_terminal() {
+    let server = server_with_many_plants();
+    let mut export = binary_in(server.folder());
+    export.arg("export");
     let shown = on_a_terminal(&in_shell("exec \"$0\" \"$@\" > /dev/null", &export));
     assert!(shown.contains("1000 of 1000"), "{shown:?}");
 }

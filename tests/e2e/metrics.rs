@@ -75,7 +75,7 @@ fn ready(address: SocketAddr) -> (u16, String) {
 
 /// Asserts that this server serves exactly the series that `OPERATING.md` lists for all stores and
 /// for its engine.
-pub fn assert_monitoring_names_the_series_of(server: &Server) {
+pub fn assert_documented_series(server: &Server) {
     let engine = if server.store().starts_with("postgres") { "on PostgreSQL" } else { "on SQLite" };
     let rows = table(&text("server/OPERATING.md"), "series").into_iter();
     let here = rows.filter(|(_, on)| {
@@ -90,8 +90,8 @@ pub fn assert_monitoring_names_the_series_of(server: &Server) {
 }
 
 #[test]
-fn monitoring_page_documents_exactly_the_served_series() {
-    assert_monitoring_names_the_series_of(&starting(&[]).0);
+fn operating_page_documents_exactly_the_served_series() {
+    assert_documented_series(&starting(&[]).0);
 }
 
 /// Each kind of request is sent a different number of times, so that swapped counters are noticed.

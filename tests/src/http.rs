@@ -29,7 +29,7 @@ pub fn head(headers: &str) -> String {
 }
 
 /// Returns the head of a request with this method and path.
-pub fn request(method_and_path: &str, headers: &str) -> String {
+fn request(method_and_path: &str, headers: &str) -> String {
     format!("{method_and_path} HTTP/1.1\r\nHost: plants\r\n{headers}\r\n")
 }
 

@@ -8,7 +8,6 @@ mod build;
 mod events;
 mod folder;
 mod http;
-mod launched;
 pub mod postgres;
 pub mod process;
 mod server;
@@ -24,9 +23,8 @@ use serde_json::Value;
 pub use build::{binary, build, build_example, library};
 pub use events::{EVENT_TIMEOUT, wait_until};
 pub use folder::{Engine, Folder, binary_in, store_of, without_own_variables};
-pub use http::{Connection, Response, bearer, head, post, request};
-pub use launched::{Launched, token};
-pub use process::signalled;
+pub use groundwork_testing::{Launched, token};
+pub use http::{Connection, Response, bearer, head, post};
 pub use server::{Server, Starting};
 
 /// What most tests use.

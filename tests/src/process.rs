@@ -143,6 +143,14 @@ pub fn on_a_terminal(command: &Command) -> String {
     run(in_place_of(command, terminal).env("SHELL", "/bin/sh")).stdout
 }
 
+/// Returns the state of a process, as in `/proc/PID/stat` (proc(5)). That of a process that is gone
+/// is `X`.
+pub fn state(process: Pid) -> char {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The name, in parentheses, may contain any character.
+    stat.rsplit_once(") ").and_then(|(_, fields)| fields.chars().next()).unwrap_or('X')
+}
+
 /// Returns the peak memory of the process so far, in MiB.
 pub fn peak_memory_mib(process: Pid) -> Result<f64> {
     let status = fs::read_to_string(format!("/proc/{process}/status"))?;

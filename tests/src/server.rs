@@ -7,14 +7,14 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-use nix::sys::signal::{Signal, kill};
+use groundwork_testing::{Launched, token};
+use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use plant_store_client::{Client, client, types::NewPlant};
 use serde_json::Value;
 
 use crate::http::{Connection, Response};
-use crate::launched::{Launched, token};
-use crate::process::{Ended, in_shell, run};
+use crate::process::{Ended, in_shell, run, send};
 use crate::{Folder, bearer, post, wait_until};
 
 /// A server that is not started yet: a builder for [`Server`].
@@ -134,12 +134,12 @@ impl Server {
 
     /// Returns the process id.
     pub fn pid(&self) -> Pid {
-        Pid::from_raw(i32::try_from(self.launched.process.id()).expect("a process id is an i32"))
+        Pid::from_raw(self.launched.process.id().cast_signed())
     }
 
     /// Sends a signal.
     pub fn signal(&self, signal: Signal) {
-        kill(self.pid(), signal).expect("the process is there");
+        send(signal, &self.launched.process);
     }
 
     /// Waits until the process exits by itself.

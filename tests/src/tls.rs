@@ -6,9 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use rcgen::{
-    CertificateParams, CertifiedIssuer, DistinguishedName, DnType, IsCa, KeyPair, date_time_ymd,
-};
+use rcgen::{CertificateParams, CertifiedIssuer, DistinguishedName, DnType, IsCa, KeyPair};
 use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore};
@@ -46,20 +44,6 @@ impl Authority {
     /// Issues a certificate for this name or address, like [`issue`](Self::issue).
     pub fn issue_for(&self, name: &str, folder: &Path) -> CertificateDer<'static> {
         self.sign(&CertificateParams::new([name.to_owned()]).expect("a name"), folder)
-    }
-
-    /// Issues a certificate like [`issue`](Self::issue), valid from the first day of the first year
-    /// until the first day of the second year.
-    pub fn issue_valid(&self, [from, until]: [i32; 2], folder: &Path) -> CertificateDer<'static> {
-        let mut params = CertificateParams::new(["127.0.0.1".to_owned()]).expect("a name");
-        params.not_before = date_time_ymd(from, 1, 1);
-        params.not_after = date_time_ymd(until, 1, 1);
-        self.sign(&params, folder)
-    }
-
-    /// Writes the certificate and key of the authority itself to [`CERT`] and [`KEY`] in a folder.
-    pub fn serve_itself(&self, folder: &Path) {
-        write(folder, &self.pem(), self.0.key());
     }
 
     fn sign(&self, params: &CertificateParams, folder: &Path) -> CertificateDer<'static> {

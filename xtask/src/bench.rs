@@ -128,8 +128,8 @@ fn measure(case: &Case) -> Result<Sample> {
     })
 }
 
-/// Runs wrk with its script, `tests/bench/create.lua`. Returns the number of creates, the duration in
-/// seconds, and the median and 99th percentile of the latency in milliseconds.
+/// Runs wrk with its script, `tests/bench/create.lua`. Returns the number of creates, the duration
+/// in seconds, and the median and 99th percentile of the latency in milliseconds.
 fn load(connections: usize, server: &Running, seconds: usize, first_id: usize) -> Result<[f64; 4]> {
     let script: &Path = &root().join("tests/bench/create.lua");
     let Running { url, token, .. } = server;

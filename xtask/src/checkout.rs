@@ -50,8 +50,8 @@ pub fn shell() -> Result<Shell> {
     Ok(sh)
 }
 
-/// Returns a shell like [`shell`], in which cargo compiles our own packages with Clippy's driver. So
-/// the debug builds of the chores are linted without checking the dependencies a second time.
+/// Returns a shell like [`shell`], in which cargo compiles our own packages with Clippy's driver.
+/// So the debug builds of the chores are linted without checking the dependencies a second time.
 /// Builds for users must not depend on Clippy.
 pub fn linting_shell() -> Result<Shell> {
     let sh = shell()?;

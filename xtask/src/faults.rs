@@ -23,9 +23,6 @@ const FOLDER: &str = "tests/faults";
 /// The faults to look for.
 #[derive(Args)]
 pub struct Faults {
-    /// Only check that each patch applies
-    #[arg(long)]
-    check: bool,
     /// Look only for these faults
     names: Vec<String>,
 }
@@ -49,10 +46,6 @@ struct Found {
 pub fn run(args: &Faults) -> Result<()> {
     let mut faults = read()?;
     check(&faults)?;
-    if args.check {
-        println!("{} faults apply", faults.len());
-        return Ok(());
-    }
     for name in &args.names {
         ensure!(faults.iter().any(|fault| fault.name == *name), "there is no fault {name}");
     }

@@ -41,7 +41,8 @@ pub fn postgres_found_or_skipped() -> Result<bool> {
     found_or_skipped("PostgreSQL", postgres_programs().is_some(), to_install)
 }
 
-/// Returns whether the machine's PostgreSQL has the extension Citus, which no distribution packages.
+/// Returns whether the machine's PostgreSQL has the extension Citus, which no distribution
+/// packages.
 pub fn has_citus() -> Result<bool> {
     let sh = shell()?;
     // The folder on the `PATH` may only contain links to some of PostgreSQL's programs.

@@ -15,7 +15,7 @@ fn contents(pages: &[&[(i64, &str)]]) -> Contents {
 }
 
 #[test]
-fn digest_depends_on_every_id_and_text_but_not_on_page_boundaries() {
+fn digest_depends_on_ids_and_texts_but_not_on_pages() {
     let whole = contents(&[&[(1, "Ficus"), (2, "Fern")]]);
     assert_eq!(contents(&[&[(1, "Ficus")], &[], &[(2, "Fern")]]), whole);
     for other in [

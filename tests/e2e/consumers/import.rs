@@ -205,7 +205,7 @@ fn forward(from: &TcpStream, mut to: &TcpStream, bytes: u64) {
 /// A response that is cut off may have been a success: its line is on stdout. The service is killed
 /// during the import, and started again.
 #[test]
-fn import_through_a_lossy_proxy_and_a_crash_loses_and_invents_nothing() {
+fn import_through_a_lossy_proxy_and_a_crash_loses_nothing() {
     const PLANTS: usize = 1000;
     let mut server = Server::start();
     let (url, address) = lossy(server.address);
@@ -254,16 +254,17 @@ fn response_of_a_proxy_is_retried_or_reported() {
     let [later, plain] =
         [refusal(429, once_more), response("429 Too Many Requests", once_more, "")];
     let created = response("200 OK", "", r#"{"name":"Monstera"}"#);
+    // A 413 ends the import before the service has answered, and then no line is printed.
     let table = [
-        (vec![later, plain, created], "0", 0, "429", [1, 0, 0]),
-        (vec![response("413 Content Too Large", "", "<html>")], "1", 1, "413", [0, 0, 1]),
-        (vec![response("502 Bad Gateway", "", "<html>")], "1", 1, "502", [0, 0, 1]),
+        (vec![later, plain, created], "0", 0, 0, "429", [1, 0, 0]),
+        (vec![response("413 Content Too Large", "", "<html>")], "1", 1, 0, "413", [0, 0, 1]),
+        (vec![response("502 Bad Gateway", "", "<html>")], "1", 1, 1, "502", [0, 0, 1]),
     ];
-    each_row(table, |(answers, retries, code, expected, numbers)| {
+    each_row(table, |(answers, retries, code, printed, expected, numbers)| {
         let proxy = Scripted::start(&answers);
         let mut import = plants(&server, &format!("import plants.jsonl --retries {retries}"));
         let imported = run(import.env("PLANTS_URL", &proxy.url));
-        imported.expect(code, &imported.stdout, expected);
+        imported.expect(code, &lines(printed), expected);
         assert_eq!(counts(&imported), numbers, "{imported:?}");
     });
 }

@@ -97,7 +97,8 @@ pub fn cut_power(folder: &Path) {
     remove(&folder.join("plant-store.db-shm"));
 }
 
-/// Returns the path of a file that tells the simulated disk, or the test, about a file of the store.
+/// Returns the path of a file that tells the simulated disk, or the test, about a file of the
+/// store.
 pub fn state(folder: &Path, what: &str, file: &str) -> PathBuf {
     folder.join(DISK).join(format!("{what}.{file}"))
 }

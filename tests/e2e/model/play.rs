@@ -155,7 +155,8 @@ impl<W: World> Player<W> {
         Ok(())
     }
 
-    /// Waits for a moment. Judges the waits for answers and the end of the process, if it has ended.
+    /// Waits for a moment. Judges the waits for answers and the end of the process, if it has
+    /// ended.
     fn watch(&mut self) -> Result {
         sleep(TICK);
         self.notice_end()?;

@@ -11,11 +11,6 @@ use plant_store_tests::prelude::*;
 /// What a row of a table does to a folder, or to a file that does not exist yet.
 pub type Prepare = fn(&Path);
 
-/// Runs a command that must end soon. A server that starts instead is killed, and its code is 124.
-pub fn run_soon(command: &Command) -> Ended {
-    run(&mut behind(&["timeout", "30"], command))
-}
-
 /// Returns each name in a folder, with the content of the file. Anything else has no content.
 pub fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder).expect("the folder exists");

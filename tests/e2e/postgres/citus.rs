@@ -41,7 +41,7 @@ fn check_names_a_worker_that_does_not_sync() {
 /// that need it get 503 by their deadline.
 #[test]
 #[ignore = "needs Citus"]
-fn worker_that_is_down_does_not_block_creates_on_the_other_worker() {
+fn worker_that_is_down_blocks_no_create_on_the_other_worker() {
     let scene = Scene::start(TIMEOUT);
     let down = worker(&scene);
     down.kill();

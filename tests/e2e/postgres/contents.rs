@@ -7,7 +7,6 @@ use plant_store_tests::prelude::*;
 use super::{as_owner, cluster_with_database, create_database, wait_until_blocked_by};
 use crate::database;
 use crate::operators::killed::kill_copies;
-use crate::operators::run_soon;
 
 /// The number of plants between the others. They are read and written in several pages.
 const MANY: usize = 2500;
@@ -205,7 +204,7 @@ fn database_of_an_interrupted_copy_is_refused() {
     // The database is as a kill before the last statement of the copy would leave it.
     cluster.session("plants").execute("DELETE FROM plant_store_schema WHERE version = 1");
     for words in ["check", "serve", "export"] {
-        let refused = run_soon(Folder::over(&url).command().arg(words));
+        let refused = run(Folder::over(&url).command().arg(words));
         let code = if words == "check" { 2 } else { 1 };
         refused.failed(code, "was interrupted, so some rows are missing");
         refused.failed(code, "--add");

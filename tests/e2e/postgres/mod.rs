@@ -14,6 +14,7 @@ use nix::sys::signal::kill;
 use nix::unistd::Pid;
 use plant_store_tests::postgres::{Cluster, Session};
 use plant_store_tests::prelude::*;
+use plant_store_tests::process::state;
 
 use crate::metrics::{metrics_address, scrape, series};
 
@@ -81,6 +82,10 @@ pub fn cluster_with_database() -> (Cluster, String) {
     (cluster, url)
 }
 
+/// Ends the sessions of the service.
+pub const TERMINATE: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE application_name = 'plant-store'";
+
 /// Counts the tables.
 pub const TABLES: &str = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'";
 
@@ -90,9 +95,7 @@ pub struct Paused(Pid);
 impl Paused {
     pub fn pause(process: Pid) -> Self {
         kill(process, Signal::SIGSTOP).expect("the process is running");
-        let stat =
-            || fs::read_to_string(format!("/proc/{process}/stat")).expect("the process is running");
-        wait_until(|| stat().contains(") T "), || "it does not stop".into());
+        wait_until(|| state(process) == 'T', || "it does not stop".into());
         Self(process)
     }
 }

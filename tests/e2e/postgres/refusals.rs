@@ -8,7 +8,7 @@ use plant_store_tests::library;
 use plant_store_tests::postgres::Cluster;
 use plant_store_tests::prelude::*;
 
-use super::{Scene, cluster_with_database, create_database, wait_until_blocked_by};
+use super::{Scene, TERMINATE, cluster_with_database, create_database, wait_until_blocked_by};
 use crate::metrics::{get, metrics_address};
 
 /// The timeout of a create in seconds.
@@ -121,8 +121,8 @@ fn message_of_a_trigger_with_a_value_is_never_shown() {
     assert!(!server.log().contains("secret"), "{}", server.log());
 }
 
-/// The database answers each attempt, and only its last word is of use. Neither a deadline, nor a
-/// read that has not returned yet, may hide it.
+/// While the database refuses every attempt, `/ready` and the log must name its message, not a
+/// timeout.
 #[test]
 fn ready_and_log_name_the_cause_of_the_database() {
     let (cluster, url) = cluster_with_database();
@@ -166,10 +166,6 @@ fn ready_and_log_name_the_cause_of_the_database() {
         "{log}"
     );
 }
-
-/// Ends the sessions of the service.
-const TERMINATE: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE application_name = 'plant-store'";
 
 /// The lock is held until the end of the test, so no read of the tokens returns them.
 #[test]

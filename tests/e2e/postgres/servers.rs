@@ -4,7 +4,7 @@
 use plant_store_tests::postgres::{Cluster, Link, Network};
 use plant_store_tests::prelude::*;
 
-use super::{Paused, cluster_with_database};
+use super::{Paused, TERMINATE, cluster_with_database};
 
 /// Starts two servers on the database `plants`.
 fn two_servers() -> (Cluster, [Server; 2]) {
@@ -115,10 +115,7 @@ fn silent_host_is_skipped_at_the_start() {
     let server = start_with_hosts([link.port(), cluster.port()], "5s");
     server.create(&plant(1, "Ficus", None)).plant();
     // When the server reconnects, it does not try the silent host first.
-    cluster.session("plants").execute(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-        WHERE application_name = 'plant-store'",
-    );
+    cluster.session("plants").execute(TERMINATE);
     server.create(&plant(2, "Fern", None)).plant();
 }
 

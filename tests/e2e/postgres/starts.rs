@@ -8,12 +8,12 @@ use std::os::unix::process::ExitStatusExt;
 
 use plant_store_tests::postgres::{Cluster, Session};
 use plant_store_tests::prelude::*;
+use plant_store_tests::process::signalled;
 use plant_store_tests::tls::{Authority, CERT, KEY};
-use plant_store_tests::{signalled, without_own_variables};
+use plant_store_tests::without_own_variables;
 
 use super::{TABLES, as_owner, cluster_with_database};
-use crate::metrics::{assert_monitoring_names_the_series_of, get, metrics_address};
-use crate::operators::run_soon;
+use crate::metrics::{assert_documented_series, get, metrics_address};
 use crate::without_store::pages::text;
 
 /// The password of the owner, if the cluster needs one.
@@ -83,11 +83,11 @@ fn signal_ends_the_wait_for_a_database() {
 }
 
 #[test]
-fn monitoring_page_names_exactly_the_served_series() {
+fn operating_page_documents_the_series_of_a_database() {
     let (_cluster, url) = cluster_with_database();
     let flags = ["--metrics", "127.0.0.1:0"];
     let server = Server::starting_in(Folder::over(&url)).with(&flags).start();
-    assert_monitoring_names_the_series_of(&server);
+    assert_documented_series(&server);
 }
 
 /// A URL, flags, the commands that refuse the store with both, and what they report.
@@ -102,7 +102,7 @@ fn assert_refused(cluster: &Cluster, rows: &[Refused<'_>]) {
             let words = format!("{}{flags}", words.replace("URL", url));
             without_password(command.args(words.split(' ')));
             let before = connections();
-            let refused = run_soon(&command);
+            let refused = run(&mut command);
             refused.failed(if words.starts_with("check") { 2 } else { 1 }, expected);
             assert!(!refused.stderr.contains(WRONG), "{}", refused.stderr);
             // Trying again would not help, and required TLS never falls back to plain text.
@@ -291,7 +291,7 @@ fn role_needs_exactly_the_grants_of_the_page() {
         let folder = Folder::over(&url);
         let mut serve = folder.command();
         without_password(serve.args(SERVE.split(' ')));
-        run_soon(&serve)
+        run(&mut serve)
     };
     // Whether a running server notices it at the next create, and whether a server starts.
     let rows = [

@@ -7,7 +7,7 @@ use plant_store_tests::prelude::*;
 use rusqlite::Connection;
 
 use crate::database::{self, STORE};
-use crate::operators::{Prepare, create, files, run_soon};
+use crate::operators::{Prepare, create, files};
 
 /// Runs `check --json`, and returns its exit code and its report.
 fn check_json(folder: &Path) -> (Option<i32>, Value) {
@@ -124,7 +124,7 @@ fn truncated_store_is_refused_and_left_unchanged() {
     damage(stopped.folder(), cut);
     let before = files(stopped.folder());
     for words in ["serve", "export"] {
-        run_soon(binary_in(stopped.folder()).arg(words)).failed(1, "malformed");
+        run(binary_in(stopped.folder()).arg(words)).failed(1, "malformed");
         assert!(files(stopped.folder()) == before, "{words} changes the files");
     }
 }
@@ -167,7 +167,7 @@ fn try_every_command(folder: &Path) -> Vec<String> {
     let try_to = |words: &str| {
         let mut command = binary_in(folder);
         command.args(words.split(' '));
-        let ended = run_soon(&command);
+        let ended = run(&mut behind(&["timeout", "30"], &command));
         assert!(matches!(ended.code, Some(0..=2)), "{words}: {:?} {}", ended.code, ended.stderr);
         if words.starts_with("export") && ended.code == Some(0) {
             // Damage within a text may go unnoticed.

@@ -5,12 +5,11 @@
 use std::os::unix::process::ExitStatusExt;
 
 use plant_store_tests::prelude::*;
-use plant_store_tests::signalled;
+use plant_store_tests::process::signalled;
 
 use crate::database::{self, STORE, WAL};
 use crate::hard_to_kill::disk::{self, FOLDER};
 use crate::metrics::{get, metrics_address};
-use crate::operators::run_soon;
 
 #[test]
 fn failed_fsync_of_a_commit_answers_500_and_exits_1() {
@@ -49,7 +48,7 @@ fn serve_fails_if_the_fsync_of_the_folder_fails() {
     serve.arg("serve");
     disk::preload(&mut serve);
     let cause = "cannot copy the store's WAL into its file: Input/output error";
-    run_soon(&serve).failed(1, cause);
+    run(&mut serve).failed(1, cause);
     disk::stop_failing(stopped.folder(), "sync", FOLDER);
     disk::start_again(stopped).create(&plant(1, "Ficus", None)).plant();
 }

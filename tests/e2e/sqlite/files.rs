@@ -9,7 +9,7 @@ use plant_store_tests::prelude::*;
 use rusqlite::Connection;
 
 use crate::database::{STORE, WAL};
-use crate::operators::{Prepare, files, run_soon};
+use crate::operators::{Prepare, files};
 use crate::without_store::starts::failed_first_start;
 
 const COMMANDS: [&str; 7] = [
@@ -28,7 +28,7 @@ fn assert_refused(folder: &Path, store: &str, commands: &[&str], expected: &[&st
     let before = files(folder);
     let run = |words: &str| {
         let store = ["--store", &format!("sqlite:{store}")].map(str::to_owned);
-        run_soon(binary_in(folder).args(words.split(' ')).args(store))
+        run(binary_in(folder).args(words.split(' ')).args(store))
     };
     for words in commands {
         let refused = run(words);
@@ -164,7 +164,7 @@ fn store_file_mounted_by_itself_is_refused() {
     );
     // The mount exists only in the namespace of the command.
     let unshare = ["unshare", "--map-root-user", "--mount", "sh", "-c", &script];
-    run_soon(&behind(&unshare, &revoke)).failed(1, "is mounted by itself");
+    run(&mut behind(&unshare, &revoke)).failed(1, "is mounted by itself");
     assert_eq!(server.export().len(), 1);
 }
 
@@ -243,7 +243,7 @@ fn only_one_of_several_starting_servers_serves() {
         started.filter_map(Result::ok).collect()
     });
     assert_eq!(serving.len(), 1);
-    let command = |words: &str| run_soon(binary_in(folder.path()).args(words.split(' ')));
+    let command = |words: &str| run(binary_in(folder.path()).args(words.split(' ')));
     command("serve").failed(1, "sqlite:plant-store.db is in use by another process");
     let tokens: Vec<Value> =
         serde_json::from_str(&command("token list --json").succeeded()).expect("an array");

@@ -10,7 +10,7 @@ use crate::sqlite::check::large_store;
 /// A server is killed, so that its last changes are in the WAL. The backup from before these
 /// changes contains plant 1 and accepts the first token, which was revoked since.
 #[test]
-fn restored_store_has_the_plants_of_the_backup_and_the_old_tokens() {
+fn restored_store_has_the_backups_plants_and_the_old_tokens() {
     let server = Server::start();
     server.create(&plant(1, "Ficus", None)).plant();
     server.run("copy --from sqlite:plant-store.db --to sqlite:backup.db --tokens from").succeeded();

@@ -1,20 +1,14 @@
 //! Compares the published document with the specification. The test `golden` of `xtask` compares it
 //! with the document that the code generates.
 
-use std::fs;
-
 use assert_json_diff::assert_json_include;
-use plant_store_tests::root;
 use serde_json::Value;
 
-/// Returns the checked-in document as text.
-fn text() -> String {
-    fs::read_to_string(root().join("openapi/plant-store.json")).expect("the document is checked in")
-}
+use super::pages::text;
 
 /// Returns the checked-in document.
 fn document() -> Value {
-    serde_json::from_str(&text()).expect("the document is JSON")
+    serde_json::from_str(&text("openapi/plant-store.json")).expect("the document is JSON")
 }
 
 /// `specification.json` is the specification as an OpenAPI document, written by hand. Values that
@@ -33,7 +27,7 @@ fn document_contains_the_whole_specification() {
 /// null, which the service refuses.
 #[test]
 fn document_has_no_nullable_member() {
-    assert!(!text().contains("nullable"));
+    assert!(!text("openapi/plant-store.json").contains("nullable"));
 }
 
 /// `into_parts` names the fields of both types, but it still compiles if it drops a field. The

@@ -18,6 +18,7 @@ use nix::unistd::{Pid, Uid, User};
 
 use super::Session;
 use crate::events::wait_until;
+use crate::process::state;
 
 /// Creates a folder, prints its name, and removes the folder and its server when stdin closes. That
 /// happens when the cluster is dropped, and when the test process ends, even by SIGKILL.
@@ -325,14 +326,6 @@ fn shell(folder: &Path, commands: &str) -> Command {
 
 fn process(id: &str) -> Pid {
     Pid::from_raw(id.parse().expect("a process id"))
-}
-
-/// Returns the state of a process, as in `/proc/PID/stat` (proc(5)). That of a process that is gone
-/// is `X`.
-fn state(process: Pid) -> char {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The name, in parentheses, may contain any character.
-    stat.rsplit_once(") ").and_then(|(_, fields)| fields.chars().next()).unwrap_or('X')
 }
 
 /// Returns a port of 127.0.0.1 on which nothing listens, a different one on each call. It is below

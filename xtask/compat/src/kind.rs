@@ -1,5 +1,5 @@
-//! The rules: the classes of changes, and every kind of change, with its class in a request and in a
-//! response, and the reason.
+//! The rules: the classes of changes, and every kind of change, with its class in a request and in
+//! a response, and the reason.
 
 use clap::ValueEnum;
 use serde::Serialize;

@@ -16,7 +16,7 @@
 //!     → output      text, JSON, and annotations for GitHub
 //! ```
 //!
-//! The documents are not trusted. Every step ends in a time that grows with their size, and their
+//! The documents are not trusted. Every step takes a time that is linear in their size, and their
 //! text reaches a terminal or a log only after [`printable`] has escaped it.
 //!
 //! A keyword without a rule breaks a client if it changes, so a kind of change that nobody thought

@@ -17,8 +17,8 @@ use xshell::{Cmd, Shell, cmd};
 
 const INSTEAD: &str = "compare with a file: `cargo xtask compat --against FILE`";
 
-/// Returns the base of the present document, or `None` if no commit has an older document. `path` is
-/// the path of the document, relative to the root.
+/// Returns the base of the present document, or `None` if no commit has an older document. `path`
+/// is the path of the document, relative to the root.
 pub fn base(root: &Path, path: &str, present: &Document) -> Result<Option<Document>> {
     if object(root, "HEAD")?.is_none() {
         let others = git(root, &["rev-list", "--all", "--max-count=1"])?.unwrap_or_default();

@@ -126,7 +126,8 @@ fn deny() -> Result<()> {
     }
 }
 
-/// Runs Prometheus' own checker on the configuration for Prometheus, and on the alerts that it loads.
+/// Runs Prometheus' own checker on the configuration for Prometheus, and on the alerts that it
+/// loads.
 fn alerts() -> Result<()> {
     if !found_or_skipped("promtool", has("promtool"), "`apt-get install prometheus`")? {
         return Ok(());

@@ -60,8 +60,8 @@ pub fn generate(part: Part, document: &OpenAPI) -> String {
     format!("{HEADER}{}", prettyplease::unparse(&file))
 }
 
-/// Makes the client of progenitor a client of `groundwork-client`, which knows the operations that
-/// the document marks with `x-idempotent`.
+/// Returns the code that connects the generated client to `groundwork-client`, with the names of
+/// the operations that the document marks with `x-idempotent`.
 fn sending(document: &OpenAPI) -> String {
     let operations = document.operations().map(|(_, _, operation)| operation);
     let is_idempotent = |one: &&Operation| one.extensions.get("x-idempotent") == Some(&true.into());

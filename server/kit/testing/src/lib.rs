@@ -33,9 +33,10 @@
 //!
 //! `EXPECTORATE=overwrite cargo test` writes the document and the client. The tests run the program
 //! on new stores of SQLite. The example of a create is the command that the program prints for a
-//! new store; its body has the member `id`. Nothing here knows a service.
+//! new store; its body has the member `id`. Nothing here depends on a particular service.
 
 mod client;
+mod launched;
 mod server;
 
 use std::collections::BTreeMap;
@@ -51,6 +52,7 @@ use tempfile::TempDir;
 use crate::server::{Api, JSON, STORE, Server};
 
 pub use crate::client::{Part, generate};
+pub use crate::launched::{Launched, token};
 
 /// The number of clients that create at the same time.
 const CLIENTS: usize = 8;
@@ -80,17 +82,22 @@ impl Suite {
     }
 
     /// Asserts that these files are the document and the client that is generated from it. With
-    /// `EXPECTORATE=overwrite` in the environment, writes the files instead.
+    /// `EXPECTORATE=overwrite` in the environment, writes the files instead. Returns the document.
     ///
     /// # Panics
     ///
     /// Panics with a diff if a file differs.
-    pub fn assert_up_to_date(&self, document: impl AsRef<Path>, client: impl AsRef<Path>) {
+    pub fn assert_up_to_date(
+        &self,
+        document: impl AsRef<Path>,
+        client: impl AsRef<Path>,
+    ) -> OpenAPI {
         let text = self.document();
         let parsed: OpenAPI = serde_json::from_str(&text).expect("the document is OpenAPI 3.0");
         let generated = generate(Part::Client, &parsed);
         expectorate::assert_contents(document, &text);
         expectorate::assert_contents(client, &generated);
+        parsed
     }
 
     /// Asserts that the answers to a create are the 200 and the refusals that the document

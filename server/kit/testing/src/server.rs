@@ -1,12 +1,14 @@
 //! A server on a new store, and requests to it, sent over plain sockets.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
+
+use crate::launched::{Launched, token};
 
 /// The store in the folder of a server.
 pub const STORE: [&str; 2] = ["--store", "sqlite:store.db"];
@@ -16,16 +18,14 @@ pub const JSON: &str = "Content-Type: application/json\r\n";
 
 /// A running server. Dropping this kills the process.
 pub struct Server {
-    process: Child,
+    launched: Launched,
     pub api: Api,
-    /// Kept open, because a process that prints to a closed pipe gets EPIPE.
-    _stdout: BufReader<ChildStdout>,
 }
 
 /// How a create is sent to a server.
 #[derive(Clone)]
 pub struct Api {
-    address: String,
+    address: SocketAddr,
     /// The path of the operation.
     pub path: String,
     pub token: String,
@@ -42,57 +42,38 @@ pub struct Response {
 }
 
 impl Server {
-    /// Starts the program in a folder: with a new store, or with the store that is there. `before`
-    /// is how requests were sent to the earlier server of that store.
+    /// Starts the program in a folder. For a store that is there already, `before` is the `Api` of
+    /// its previous server, which has the token.
     pub fn start(program: &Path, folder: &Path, before: Option<&Api>) -> Self {
-        let mut process = Command::new(program)
-            .args(["serve", "--listen", "127.0.0.1:0"])
-            .args(STORE)
-            .current_dir(folder)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the program starts");
-        let mut stdout = BufReader::new(process.stdout.take().expect("stdout is piped"));
-        let mut line = || {
-            let mut line = String::new();
-            stdout.read_line(&mut line).expect("stdout is text");
-            line.trim_end().to_owned()
-        };
-        let api = before.cloned().unwrap_or_else(|| Api::of_lines(&line(), &line()));
-        let listening = line();
-        let (_, address) = listening.split_once("http://").expect("the server listens");
-        let api = Api { address: address.to_owned(), ..api };
-        Self { process, api, _stdout: stdout }
+        let mut serve = Command::new(program);
+        serve.args(["serve", "--listen", "127.0.0.1:0"]).args(STORE).current_dir(folder);
+        let launched = Launched::start(serve.stderr(Stdio::null())).expect("the server starts");
+        let first_request = launched.first_request.as_deref();
+        let api = before.cloned().or_else(|| Api::of_first_request(first_request?));
+        let api = api.expect("a server on a new store prints a token and a command with a body");
+        Self { api: Api { address: launched.address, ..api }, launched }
     }
 
     /// Sends SIGKILL.
     pub fn kill(&mut self) {
-        self.process.kill().expect("the process can be killed");
-        self.process.wait().expect("the process ends");
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        self.launched.process.kill().expect("the process can be killed");
+        self.launched.process.wait().expect("the process ends");
     }
 }
 
 impl Api {
     /// Parses what a server prints for a new store: the first token, and a command that uses it.
-    fn of_lines(token: &str, command: &str) -> Self {
-        let token = token.strip_prefix("TOKEN=").expect("the server prints a token");
-        let parts = || {
-            let (_, rest) = command.split_once("http://")?;
-            let (url, rest) = rest.split_once(' ')?;
-            let (_, body) = rest.split_once(" -d '")?;
-            Some((url.split_once('/')?, serde_json::from_str(body.strip_suffix('\'')?).ok()?))
-        };
-        let ((address, path), body) = parts().expect("the command has a URL and a body of JSON");
-        Self { address: address.into(), path: format!("/{path}"), token: token.into(), body }
+    fn of_first_request(printed: &str) -> Option<Self> {
+        let (_, rest) = printed.split_once("http://")?;
+        let (url, rest) = rest.split_once(' ')?;
+        let (address, path) = url.split_once('/')?;
+        let (_, body) = rest.split_once(" -d '")?;
+        Some(Self {
+            address: address.parse().ok()?,
+            path: format!("/{path}"),
+            token: token(printed).ok()?.to_owned(),
+            body: serde_json::from_str(body.strip_suffix('\'')?).ok()?,
+        })
     }
 
     /// Returns the body that creates the example under this id.
@@ -130,7 +111,7 @@ impl Api {
             token => format!("Authorization: Bearer {token}\r\n"),
         };
         let headers = format!("Host: test\r\nConnection: close\r\n{credentials}{headers}");
-        let mut stream = TcpStream::connect(&self.address)?;
+        let mut stream = TcpStream::connect(self.address)?;
         stream.set_read_timeout(Some(Duration::from_mins(1)))?;
         stream.write_all(format!("{line} HTTP/1.1\r\n{headers}\r\n{body}").as_bytes())?;
         let mut received = String::new();

@@ -7,8 +7,8 @@ use serde_json::Number;
 use crate::keyword::{Rule, keyword};
 use crate::model::Limit;
 
-/// Which of two values of a keyword allows more, `Greater` if the first one does. None if nobody can
-/// tell.
+/// Which of two values of a keyword allows more, `Greater` if the first one does. None if nobody
+/// can tell.
 pub fn allows(name: &str, one: &Limit, other: &Limit) -> Option<Ordering> {
     let number = |limit| match limit {
         Limit::Number(number) | Limit::Exclusive(number) => Some(number),

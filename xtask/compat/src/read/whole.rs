@@ -68,8 +68,8 @@ fn plain(
     left.map(|(name, value)| (name.to_owned(), plain(document, &value, references, open))).collect()
 }
 
-/// Whether the members of an object are no keywords: one of them may be called `description`. So may
-/// a member of `properties` be called `properties`.
+/// Whether the members of an object are no keywords: one of them may be called `description`. So
+/// may a member of `properties` be called `properties`.
 pub fn has_free_names(json: &Json<'_>) -> bool {
     let is_free = |step: &String| FREE.contains(&&step[..]);
     steps(&json.place).rev().take_while(is_free).count() % 2 == 1

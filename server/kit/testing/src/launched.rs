@@ -1,4 +1,4 @@
-//! A server process, and the first lines that it prints. No other code parses these lines.
+//! A server process, and the first lines that it prints.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
@@ -14,7 +14,7 @@ pub struct Launched {
     pub address: SocketAddr,
     /// The address as a URL: with `http`, or `https` if the server speaks TLS.
     pub url: String,
-    /// The first token, and the command that creates a plant with it. A server prints both only for
+    /// The first token, and the command that creates a row with it. A server prints both only for
     /// a new store.
     pub first_request: Option<String>,
     /// Kept open, because a process that prints to a closed pipe gets EPIPE.
