@@ -1,30 +1,19 @@
 //! A second service on the same libraries, with a create and a read: the goose farm. The tests that
 //! every service runs (`groundwork-testing`) run on it and on the plant store.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::OnceLock;
-
 use goose_farm_client::Client;
 use goose_farm_client::types::NewGoose;
 use groundwork_client::{Failure, Refusal};
 use groundwork_testing::Suite;
-use plant_store_tests::{Launched, build, root, token};
-use serde_json::{Value, json};
-use tempfile::TempDir;
+use plant_store_tests::prelude::*;
+use plant_store_tests::{GOOSE_FARM, PLANT_STORE, token};
 
 const MARTHA: &str =
     r#"{"id":1,"name":"Martha","grams":4200,"rings":[{"color":"blue","code":"A7"}]}"#;
 
-fn binary() -> &'static Path {
-    static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    let build = || build("goose-farm", !cfg!(debug_assertions)).expect("the binary builds");
-    BINARY.get_or_init(build)
-}
-
 /// Returns a command that runs the goose farm in a folder.
 fn goose_farm(folder: &Path) -> Command {
-    let mut command = Command::new(binary());
+    let mut command = Command::new(&*GOOSE_FARM);
     command.current_dir(folder).env("GOOSE_FARM_LISTEN", "127.0.0.1:0").stderr(Stdio::null());
     command
 }
@@ -48,10 +37,7 @@ impl Farm {
 
     /// Runs a command on the store, and returns its stdout.
     fn run(&self, words: &str) -> String {
-        let output = goose_farm(self.folder.path()).args(words.split(' ')).output();
-        let output = output.expect("the binary starts");
-        assert!(output.status.success(), "{words}");
-        String::from_utf8(output.stdout).expect("text")
+        run(goose_farm(self.folder.path()).args(words.split(' '))).succeeded()
     }
 }
 
@@ -77,17 +63,14 @@ fn sigkill_of_both_services_loses_nothing() {
 }
 
 fn suites() -> [Suite; 2] {
-    [plant_store_tests::binary(), binary()].map(Suite::new)
+    [&*PLANT_STORE, &*GOOSE_FARM].map(Suite::new)
 }
 
-/// Only the pages of the libraries may name the folder of the second service.
+/// The pages of the libraries name the folder of the second service, and nothing else does.
 #[test]
 fn libraries_name_no_service() {
     let words = ["-rniE", "plant|goose|geese|pst_|gse_", "server/kit", "server/store"];
-    let output = Command::new("grep").args(words).current_dir(root()).output();
-    let output = output.expect("grep starts");
-    assert_eq!(output.status.code(), Some(0), "the pages of the libraries name the folder");
-    let found = String::from_utf8(output.stdout).expect("text");
+    let found = run(Command::new("grep").args(words).current_dir(root())).succeeded();
     let found: Vec<_> = found.lines().filter(|line| !line.contains("tests/goose-farm")).collect();
     assert!(found.is_empty(), "{found:#?}");
 }

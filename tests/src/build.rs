@@ -3,31 +3,38 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
-use anyhow::{Context, Result};
 use escargot::CargoBuild;
+
+/// The service. Tests run it with [`binary_in`](crate::binary_in), which sets its folder and its
+/// address. This and the other programs are built on their first use, in the profile of the tests.
+pub static PLANT_STORE: LazyLock<PathBuf> = LazyLock::new(|| build("plant-store"));
+
+/// The command-line client.
+pub static PLANTS: LazyLock<PathBuf> = LazyLock::new(|| build("plants"));
+
+/// The second service on the same libraries.
+pub static GOOSE_FARM: LazyLock<PathBuf> = LazyLock::new(|| build("goose-farm"));
 
 /// Builds a program of the workspace, and returns its path.
 ///
 /// A release build uses the same features as the users of the program. A debug build uses the
 /// features of the whole workspace, like the build of the tests, so that nothing is built twice.
 /// After `cargo xtask test` has built everything, this builds nothing.
-///
-/// The checkout is the one that contains the package that cargo runs, or else the current folder.
-pub fn build(program: &str, release: bool) -> Result<PathBuf> {
+fn build(program: &str) -> PathBuf {
     let release_of = |package| CargoBuild::new().package(package).release();
-    let build = match (release, program) {
-        (false, _) => in_workspace(),
-        (true, "plants") => release_of("plant-store-client").features("cli"),
-        (true, "goose-farm") => release_of("goose-farm"),
-        (true, _) => release_of("plant-store-server"),
+    let build = match program {
+        _ if cfg!(debug_assertions) => in_workspace(),
+        "plants" => release_of("plant-store-client").features("cli"),
+        "goose-farm" => release_of("goose-farm"),
+        _ => release_of("plant-store-server"),
     };
     run(build.bin(program))
 }
 
 /// Builds an example of the workspace, and returns its path.
-pub fn build_example(name: &str) -> Result<PathBuf> {
+pub fn build_example(name: &str) -> PathBuf {
     run(in_workspace().example(name))
 }
 
@@ -36,19 +43,13 @@ fn in_workspace() -> CargoBuild {
     CargoBuild::new().args(["--workspace", "--exclude", "plant-store-bench"])
 }
 
-fn run(build: CargoBuild) -> Result<PathBuf> {
+/// Runs cargo in the checkout whose package cargo runs, or else in the current folder.
+fn run(build: CargoBuild) -> PathBuf {
     let build = match std::env::var_os("CARGO_MANIFEST_DIR") {
         Some(package) => build.manifest_path(PathBuf::from(package).join("Cargo.toml")),
         None => build,
     };
-    Ok(build.run().context("cannot build the program")?.path().to_owned())
-}
-
-/// Returns the path of the binary `plant-store`. The first call builds it, in the profile of the
-/// tests. Tests run it with [`binary_in`](crate::binary_in), which sets its folder and its address.
-pub fn binary() -> &'static Path {
-    static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    BINARY.get_or_init(|| build("plant-store", !cfg!(debug_assertions)).expect("the binary builds"))
+    build.run().expect("the program builds").path().to_owned()
 }
 
 /// Compiles `e2e/SOURCE.c`, a library that intercepts system calls with LD_PRELOAD.

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use tempfile::TempDir;
 
-use crate::build::binary;
+use crate::build::PLANT_STORE;
 use crate::postgres::Cluster;
 
 /// The prefix of the names of folders that have a database. The database has the same name.
@@ -104,7 +104,7 @@ pub fn store_of(folder: &Path) -> String {
 /// Returns a command that runs the binary in a folder, on the store that belongs to it (see
 /// [`Folder::new`]). A server listens on any free port, because the default port may be in use.
 pub fn binary_in(folder: &Path) -> Command {
-    let mut command = Command::new(binary());
+    let mut command = Command::new(&*PLANT_STORE);
     without_own_variables(&mut command);
     command.current_dir(folder).env("PLANT_STORE_LISTEN", "127.0.0.1:0");
     command.envs(database_of(folder).map(|database| (STORE, CLUSTER.url(database))));

@@ -1,13 +1,8 @@
-//! HTTP/1.1 over a plain socket, so that tests can send bytes that no HTTP library would send.
+//! The requests and answers of the plant store, byte for byte.
 
-use std::fmt;
-use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
-
+use groundwork_testing::Response;
 use plant_store_client::types::Plant;
-use serde_json::Value;
-
-use crate::EVENT_TIMEOUT;
+use serde_json::{Value, json};
 
 /// Returns the bytes of a `POST /plants` with these header lines (each ending in CRLF) and this
 /// body.
@@ -25,201 +20,22 @@ pub fn bearer(token: &str) -> String {
 
 /// Returns the head of a `POST /plants` with `Host` and these header lines, and no others.
 pub fn head(headers: &str) -> String {
-    request("POST /plants", headers)
+    format!("POST /plants HTTP/1.1\r\nHost: plants\r\n{headers}\r\n")
 }
 
-/// Returns the head of a request with this method and path.
-fn request(method_and_path: &str, headers: &str) -> String {
-    format!("{method_and_path} HTTP/1.1\r\nHost: plants\r\n{headers}\r\n")
-}
-
-/// A response, read to the end of its body.
-pub struct Response {
-    /// The status code.
-    pub status: u16,
-    headers: Vec<(String, String)>,
-    /// The body.
-    pub body: Vec<u8>,
-}
-
-/// Prints the body as text, for the messages of failed tests.
-impl fmt::Debug for Response {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { status, headers, body } = self;
-        write!(f, "{status} {headers:?} {}", String::from_utf8_lossy(body))
-    }
-}
-
-impl Response {
-    /// Returns the value of a header field, which must not occur twice. The name is
-    /// case-insensitive.
-    pub fn header(&self, name: &str) -> Option<&str> {
-        let mut fields = self.headers.iter().filter(|(field, _)| field.eq_ignore_ascii_case(name));
-        let value = fields.next().map(|(_, value)| value.as_str());
-        assert!(fields.next().is_none(), "{name} occurs twice: {self:?}");
-        value
-    }
-
-    /// Parses the body as JSON.
-    pub fn json(&self) -> Value {
-        assert_eq!(self.header("content-type"), Some("application/json"));
-        serde_json::from_slice(&self.body).expect("the body is JSON")
-    }
-
+/// An answer to a create.
+pub trait Created {
     /// Returns the plant in the body of a 200, which must contain no members except those of
     /// `Plant`.
-    pub fn plant(&self) -> Value {
+    fn plant(&self) -> Value;
+}
+
+impl Created for Response {
+    fn plant(&self) -> Value {
         assert_eq!(self.status, 200, "{self:?}");
         let plant = self.json();
         let declared: Plant = serde_json::from_value(plant.clone()).expect("a Plant");
-        assert_eq!(serde_json::to_value(declared).expect("JSON"), plant, "as the document says");
+        assert_eq!(json!(declared), plant, "as the document says");
         plant
-    }
-
-    /// Returns the `error` of a 400.
-    pub fn error(&self) -> i64 {
-        let (error, _) = self.refusal();
-        error
-    }
-
-    /// Returns the `error` and `message` of a 400, whose body must contain no other members.
-    pub fn refusal(&self) -> (i64, String) {
-        assert_eq!(self.status, 400, "{self:?}");
-        let error = self.json();
-        assert_eq!(error.as_object().expect("an object").len(), 2, "{error}");
-        (
-            error["error"].as_i64().expect("`error` is an integer"),
-            error["message"].as_str().expect("`message` is a string").to_owned(),
-        )
-    }
-}
-
-/// A connection, and the bytes that were received but not parsed yet.
-pub struct Connection {
-    stream: TcpStream,
-    received: Vec<u8>,
-}
-
-impl Connection {
-    /// Connects to a server.
-    pub fn open(address: SocketAddr) -> Self {
-        Self::try_open(address).expect("the server listens")
-    }
-
-    /// Connects to a server. Returns `None` if the server does not listen any more.
-    pub fn try_open(address: SocketAddr) -> Option<Self> {
-        let stream = TcpStream::connect(address).ok()?;
-        stream.set_read_timeout(Some(EVENT_TIMEOUT)).expect("a time-out can be set");
-        stream.set_write_timeout(Some(EVENT_TIMEOUT)).expect("a time-out can be set");
-        stream.set_nodelay(true).expect("the socket takes options");
-        Some(Self { stream, received: Vec::new() })
-    }
-
-    /// Returns a second handle of the connection, for a thread that sends while another thread
-    /// receives.
-    #[must_use]
-    pub fn sender(&self) -> Self {
-        let stream = self.stream.try_clone().expect("a socket can be shared");
-        Self { stream, received: Vec::new() }
-    }
-
-    /// Sends bytes.
-    pub fn send(&mut self, bytes: &[u8]) {
-        self.stream.write_all(bytes).expect("the connection takes bytes");
-    }
-
-    /// Sends bytes on a connection that the server may have closed. Returns whether sending
-    /// succeeded.
-    pub fn try_send(&mut self, bytes: &[u8]) -> bool {
-        self.stream.write_all(bytes).is_ok()
-    }
-
-    /// Shuts down the sending side, which tells the server that the client sends no more.
-    pub fn finish_sending(&mut self) {
-        // The server may have closed the connection already.
-        let _ = self.stream.shutdown(Shutdown::Write);
-    }
-
-    /// Sends a request and reads the answer.
-    pub fn exchange(&mut self, request: &[u8]) -> Response {
-        self.send(request);
-        self.receive()
-    }
-
-    /// Reads one answer.
-    pub fn receive(&mut self) -> Response {
-        self.try_receive().expect("an answer before the connection ends")
-    }
-
-    /// Reads one answer, unless the connection ends first.
-    pub fn try_receive(&mut self) -> Option<Response> {
-        loop {
-            let mut fields = [httparse::EMPTY_HEADER; 32];
-            let mut head = httparse::Response::new(&mut fields);
-            if let httparse::Status::Complete(length) =
-                head.parse(&self.received).expect("an HTTP response")
-            {
-                let text = |bytes| String::from_utf8(Vec::from(bytes)).expect("a text header");
-                let mut response = Response {
-                    status: head.code.expect("a parsed status"),
-                    headers: head
-                        .headers
-                        .iter()
-                        .map(|field| (field.name.to_owned(), text(field.value)))
-                        .collect(),
-                    body: Vec::new(),
-                };
-                self.received.drain(..length);
-                let length = response
-                    .header("content-length")
-                    .map_or(0, |length| length.parse().expect("Content-Length is a number"));
-                while self.received.len() < length {
-                    assert!(self.read_more(), "the body breaks off");
-                }
-                response.body = self.received.drain(..length).collect();
-                return Some(response);
-            }
-            if !self.read_more() {
-                assert!(self.received.is_empty(), "the response breaks off");
-                return None;
-            }
-        }
-    }
-
-    /// Waits until the server closes the connection, without sending anything first. `what`
-    /// describes the connection in the message of a failed test.
-    pub fn expect_closed(&mut self, what: &str) {
-        let read = self.try_read_more();
-        read.unwrap_or_else(|error| panic!("{what}: the server does not close: {error}"));
-        let received = String::from_utf8_lossy(&self.received);
-        assert!(received.is_empty(), "{what}: the server sends before it closes: {received}");
-    }
-
-    /// Returns all bytes that the server sends until it closes the connection.
-    pub fn wait_until_closed(&mut self) -> Vec<u8> {
-        while self.read_more() {}
-        std::mem::take(&mut self.received)
-    }
-
-    /// Reads more bytes. Returns whether any arrived before the end of the connection.
-    fn read_more(&mut self) -> bool {
-        self.try_read_more().unwrap_or_else(|error| panic!("nothing arrived: {error}"))
-    }
-
-    /// Like [`read_more`](Self::read_more), but returns an error if nothing arrives in time.
-    fn try_read_more(&mut self) -> io::Result<bool> {
-        let mut buffer = [0; 16 * 1024];
-        match self.stream.read(&mut buffer) {
-            Ok(0) => Ok(false),
-            Ok(read) => {
-                self.received.extend_from_slice(&buffer[..read]);
-                Ok(true)
-            }
-            // Linux sends RST instead of FIN when a server closes a socket with unread bytes.
-            Err(error) if error.kind() == ErrorKind::ConnectionReset => Ok(false),
-            // After a signal, the kernel does not restart a read that has a time-out (signal(7)).
-            Err(error) if error.kind() == ErrorKind::Interrupted => self.try_read_more(),
-            Err(error) => Err(error),
-        }
     }
 }

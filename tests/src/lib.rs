@@ -20,11 +20,11 @@ use std::sync::LazyLock;
 use plant_store_client::types::NewPlant;
 use serde_json::Value;
 
-pub use build::{binary, build, build_example, library};
+pub use build::{GOOSE_FARM, PLANT_STORE, PLANTS, build_example, library};
 pub use events::{EVENT_TIMEOUT, wait_until};
 pub use folder::{Engine, Folder, binary_in, store_of, without_own_variables};
-pub use groundwork_testing::{Launched, token};
-pub use http::{Connection, Response, bearer, head, post};
+pub use groundwork_testing::{Connection, Launched, Response, token};
+pub use http::{Created, bearer, head, post};
 pub use server::{Server, Starting};
 
 /// What most tests use.
@@ -42,8 +42,8 @@ pub mod prelude {
     pub use crate::process::{Ended, behind, in_shell, on_a_terminal, run};
     pub use crate::table::each_row;
     pub use crate::{
-        Connection, EVENT_TIMEOUT, Engine, Folder, Launched, Response, Server, Starting, amount,
-        bearer, binary_in, head, plant, post, root, wait_until,
+        Connection, Created, EVENT_TIMEOUT, Engine, Folder, Launched, Response, Server, Starting,
+        amount, bearer, binary_in, head, plant, post, root, wait_until,
     };
 }
 

@@ -143,23 +143,29 @@ pub fn on_a_terminal(command: &Command) -> String {
     run(in_place_of(command, terminal).env("SHELL", "/bin/sh")).stdout
 }
 
-/// Returns the state of a process, as in `/proc/PID/stat` (proc(5)). That of a process that is gone
-/// is `X`.
+/// Returns a field of `/proc/PID/status` (proc(5)), or nothing if the process is gone.
+fn status(process: Pid, field: &str) -> Option<String> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let value = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'))?;
+    Some(value.trim().to_owned())
+}
+
+/// Returns the state of a process, such as `T` if it is stopped. That of a process that is gone is
+/// `X`.
 pub fn state(process: Pid) -> char {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The name, in parentheses, may contain any character.
-    stat.rsplit_once(") ").and_then(|(_, fields)| fields.chars().next()).unwrap_or('X')
+    status(process, "State").and_then(|state| state.chars().next()).unwrap_or('X')
+}
+
+/// Returns whether a process has a handler for a signal.
+pub fn catches(process: Pid, signal: Signal) -> bool {
+    let caught = status(process, "SigCgt").and_then(|hex| u64::from_str_radix(&hex, 16).ok());
+    caught.is_some_and(|caught| caught & (1 << (signal as u32 - 1)) != 0)
 }
 
 /// Returns the peak memory of the process so far, in MiB.
 pub fn peak_memory_mib(process: Pid) -> Result<f64> {
-    let status = fs::read_to_string(format!("/proc/{process}/status"))?;
-    let kib: u32 = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))
-        .and_then(|value| value.trim().strip_suffix(" kB")?.parse().ok())
-        .context("no VmHWM in /proc")?;
-    Ok(f64::from(kib) / 1024.0)
+    let peak = status(process, "VmHWM").context("no VmHWM in /proc")?;
+    Ok(peak.trim_end_matches(" kB").parse::<f64>()? / 1024.0)
 }
 
 /// Returns the number of files that the process has open.

@@ -3,17 +3,16 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::net::SocketAddr;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-use groundwork_testing::{Launched, token};
+use groundwork_testing::{Connection, Launched, Response, token};
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
-use plant_store_client::{Client, client, types::NewPlant};
+use plant_store_client::types::NewPlant;
 use serde_json::Value;
 
-use crate::http::{Connection, Response};
 use crate::process::{Ended, in_shell, run, send};
 use crate::{Folder, bearer, post, wait_until};
 
@@ -30,13 +29,7 @@ impl Starting {
     /// Prepares a server on the existing store of a folder. `token` is a token that the store
     /// accepts.
     pub fn on(folder: impl Into<Folder>, token: &str) -> Self {
-        Self::new(folder.into(), Some(token.to_owned()))
-    }
-
-    fn new(folder: Folder, token: Option<String>) -> Self {
-        let mut command = folder.command();
-        command.arg("serve");
-        Self { command, folder, token }
+        Self { token: Some(token.to_owned()), ..Server::starting_in(folder.into()) }
     }
 
     /// Adds arguments for `plant-store serve`.
@@ -70,23 +63,16 @@ impl Starting {
 
     /// Starts the server and waits until it prints where it listens.
     pub fn start(mut self) -> Server {
-        let log = File::options()
-            .create(true)
-            .append(true)
-            .open(self.log_file())
-            .expect("the log file opens");
-        let launched = Launched::start(self.command.stderr(log));
-        let mut launched = launched.unwrap_or_else(|error| {
+        let log = File::options().create(true).append(true).open(self.log_file());
+        let launched = Launched::start(self.command.stderr(log.expect("the log file opens")));
+        let launched = launched.unwrap_or_else(|error| {
             let log = std::fs::read_to_string(self.log_file()).unwrap_or_default();
             panic!("the server does not serve: {error:#}; its log:\n{log}")
         });
-        let first_request = launched.first_request.take();
-        let printed = first_request.as_deref().and_then(|printed| token(printed).ok());
+        let printed = launched.first_request.as_deref().and_then(token);
         let token = self.token.or_else(|| printed.map(str::to_owned));
         let token = token.expect("a new store prints a token");
-        let address = launched.address;
-        let url = launched.url.clone();
-        Server { launched, address, url, token, first_request, folder: self.folder }
+        Server { launched, token, folder: self.folder }
     }
 }
 
@@ -95,15 +81,18 @@ const LOG: &str = "log";
 /// A running server with its own store and its own folder. Dropping this kills the process.
 pub struct Server {
     launched: Launched,
-    /// The address on which the server listens.
-    pub address: SocketAddr,
-    /// The address as a URL.
-    pub url: String,
     /// A token that the server accepts.
     pub token: String,
-    /// The first token of a new store, and a command with it, as the server printed them.
-    pub first_request: Option<String>,
     folder: Folder,
+}
+
+/// The process, the address, and what the server printed.
+impl Deref for Server {
+    type Target = Launched;
+
+    fn deref(&self) -> &Launched {
+        &self.launched
+    }
 }
 
 impl Server {
@@ -119,7 +108,9 @@ impl Server {
 
     /// Prepares a server on a new store in this folder.
     pub fn starting_in(folder: Folder) -> Starting {
-        Starting::new(folder, None)
+        let mut command = folder.command();
+        command.arg("serve");
+        Starting { command, folder, token: None }
     }
 
     /// Returns the folder of the store and the log.
@@ -134,18 +125,24 @@ impl Server {
 
     /// Returns the process id.
     pub fn pid(&self) -> Pid {
-        Pid::from_raw(self.launched.process.id().cast_signed())
+        Pid::from_raw(self.process.id().cast_signed())
     }
 
     /// Sends a signal.
     pub fn signal(&self, signal: Signal) {
-        send(signal, &self.launched.process);
+        send(signal, &self.process);
     }
 
     /// Waits until the process exits by itself.
     pub fn wait(&mut self) -> ExitStatus {
         wait_until(|| self.try_wait().is_some(), || "the process does not exit".into());
         self.try_wait().expect("it has exited")
+    }
+
+    /// Stops the server with SIGTERM.
+    pub fn stop(&mut self) {
+        self.signal(Signal::SIGTERM);
+        assert_eq!(self.wait().code(), Some(0), "{}", self.log());
     }
 
     /// Returns the exit status if the process has exited.
@@ -155,7 +152,7 @@ impl Server {
 
     /// Returns the stdout of a process that has exited, without the lines printed at its start.
     pub fn printed(&mut self) -> String {
-        self.launched.rest().expect("standard output is text")
+        self.launched.rest().expect("text")
     }
 
     /// Stops the process with a signal. Returns a [`Starting`] that can serve the same store again.
@@ -169,8 +166,7 @@ impl Server {
     /// can serve the same store again.
     pub fn ended(mut self) -> (ExitStatus, Starting) {
         let status = self.wait();
-        let Self { folder, token, .. } = self;
-        (status, Starting::new(folder, Some(token)))
+        (status, Starting::on(self.folder, &self.token))
     }
 
     /// Returns the stderr of this process so far, after the stderr of earlier processes in the same
@@ -231,16 +227,6 @@ impl Server {
         self.connect().exchange(&post(headers, body.as_bytes()))
     }
 
-    /// Returns a generated client with the accepted token.
-    pub fn client(&self) -> Client {
-        self.client_with(&self.token)
-    }
-
-    /// Returns a generated client with this token.
-    pub fn client_with(&self, token: &str) -> Client {
-        client(&self.url, token).expect("a client")
-    }
-
     /// Runs another command on the same store, with these words.
     pub fn run(&self, words: &str) -> Ended {
         run(self.folder.command().args(words.split(' ')))
@@ -253,7 +239,7 @@ impl Server {
 
     /// Returns all plants of the store, as exported by `plant-store export`.
     pub fn export(&self) -> BTreeMap<i64, NewPlant> {
-        let text = self.command(&["export"]);
+        let text = self.run("export").succeeded();
         let plants: Vec<NewPlant> = text
             .lines()
             .map(|line| serde_json::from_str(line).expect("a plant on each line"))

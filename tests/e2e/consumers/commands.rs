@@ -3,9 +3,9 @@
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::process::Child;
 
-use nix::unistd::geteuid;
+use nix::unistd::{Pid, geteuid};
 use plant_store_tests::prelude::*;
-use plant_store_tests::process::{end, send};
+use plant_store_tests::process::{catches, end, send};
 use plant_store_tests::tls::{Authority, TLS};
 
 use super::{Scripted, listener, plants, refusal, response, write};
@@ -21,35 +21,28 @@ const PROXY: &str = "http://user:secret@127.0.0.1:1";
 type Row<'a> = (&'a str, &'a [(&'a str, &'a str)], i32, &'a str, &'a str);
 
 /// A flag overrides a variable, and an empty variable counts as unset. An address of this machine
-/// bypasses the proxy of the environment. No row but the first creates a plant.
+/// bypasses the proxy of the environment. Only the first plant is created.
 #[test]
 fn command_ends_with_its_output_and_its_exit_code() {
     let server = Server::start();
     let token = &server.token;
-    write(&server, "list.json", "[]");
     write(&server, "token", format!("{token}\n"));
     fs::set_permissions(server.folder().join("token"), fs::Permissions::from_mode(0o600))
         .expect("the file is ours");
     let created = "{\"name\":\"Monstera\",\"tag\":\"-x\"}\n";
-    let json = "create-plant --json-body";
     let local = format!("check-token --url http://localhost:{}", server.address.port());
     let by_flag = format!("check-token --token {token}");
-    let both = format!("{by_flag} --token-file token");
+    let proxies = [("http_proxy", PROXY), ("ALL_PROXY", PROXY)];
     let outside = "check-token --url http://plants.example.org";
-    let by_tls = "check-token --url https://plants.example.org";
-    let no_proxy = "NO_PROXY=plants.example.org bypasses it";
     let table: &[Row<'_>] = &[
         (MONSTERA, &[], 0, created, ""),
         (MONSTERA, &[], 0, created, ""),
         ("create-plant --id -7 --name Fern", &[], 1, "", "{\"error\":409,\"message\":\"plant -7 "),
         (MONSTERA, &[("PLANTS_TOKEN", "pst_")], 1, "", "{\"error\":401,"),
         ("create-plant --id 1", &[], 2, "", "--name"),
-        ("create-plant --id one --name Fern", &[], 2, "", "one"),
         ("create-plant --id 007 --name Fern", &[], 2, "", "007"),
-        ("create-plant --id +108 --name Fern", &[], 2, "", "+108"),
-        ("no-such-command", &[], 2, "", "no-such-command"),
-        (&format!("{json} none.json"), &[], 2, "", "none.json"),
-        (&format!("{json} list.json --tag indoor"), &[], 2, "", "--json-body"),
+        ("create-plant --json-body none.json", &[], 2, "", "none.json"),
+        ("create-plant --json-body token --tag indoor", &[], 2, "", "--json-body"),
         (&format!("{CREATE} --url plants:80"), &[], 2, "", "--url or PLANTS_URL"),
         (&format!("{CREATE} --url http://u:secret@plants"), &[], 2, "", "user"),
         (&format!("{CREATE} --url pst_secret"), &[], 2, "", "http://HOST:PORT"),
@@ -59,19 +52,15 @@ fn command_ends_with_its_output_and_its_exit_code() {
         ("check-token", &[], 0, ACCEPTED, ""),
         ("check-token", &[("PLANTS_TOKEN", "pst_")], 1, "", "\"error\":401"),
         ("check-token --url http://127.0.0.1:1", &[], 1, "", "Connection refused"),
-        (&local, &[("http_proxy", PROXY), ("ALL_PROXY", PROXY)], 0, ACCEPTED, ""),
-        ("check-token", &[("http_proxy", PROXY), ("ALL_PROXY", PROXY)], 0, ACCEPTED, ""),
-        (outside, &[("http_proxy", PROXY)], 1, "", no_proxy),
-        (outside, &[("ALL_PROXY", PROXY)], 1, "", no_proxy),
-        (by_tls, &[("HTTPS_PROXY", PROXY)], 1, "", no_proxy),
+        (&local, &proxies, 0, ACCEPTED, ""),
+        ("check-token", &proxies, 0, ACCEPTED, ""),
+        (outside, &proxies, 1, "", "NO_PROXY=plants.example.org bypasses it"),
         ("check-token --token-file token", &[("PLANTS_TOKEN", "pst_")], 0, ACCEPTED, ""),
         (&by_flag, &[("PLANTS_TOKEN", ""), ("PLANTS_TOKEN_FILE", "none")], 0, ACCEPTED, ""),
         ("check-token", &[("PLANTS_TOKEN", ""), ("PLANTS_TOKEN_FILE", "token")], 0, ACCEPTED, ""),
         ("check-token", &[("PLANTS_TOKEN", "a b")], 2, "", "--token or PLANTS_TOKEN"),
-        ("check-token", &[("PLANTS_TOKEN", "pst_"), ("PLANTS_TOKEN_FILE", "token")], 2, "", "two"),
-        (&both, &[("PLANTS_TOKEN", "")], 2, "", "two tokens"),
-        ("check-token --token ", &[("PLANTS_TOKEN", "")], 2, "", "is empty"),
-        ("check-token --token-file none", &[("PLANTS_TOKEN", "")], 2, "", "none"),
+        ("check-token", &[("PLANTS_TOKEN_FILE", "token")], 2, "", "two tokens"),
+        ("check-token --token-file none", &[], 2, "", "none"),
         ("check-token", &[("PLANTS_TOKEN", "")], 2, "", "there is no token"),
     ];
     each_row(table, |(words, variables, code, stdout, stderr)| {
@@ -79,10 +68,7 @@ fn command_ends_with_its_output_and_its_exit_code() {
         ended.expect(*code, stdout, stderr);
         assert!(![token, "secret"].iter().any(|text| ended.stderr.contains(*text)), "{ended:?}");
     });
-    assert_eq!(
-        server.export().into_values().map(|plant| plant.tag).collect::<Vec<_>>(),
-        [Some("-x".to_owned())]
-    );
+    assert!(server.export().into_keys().eq([-7]));
 }
 
 /// The service refuses each of these bodies, except that it ignores the unknown member: its value
@@ -92,18 +78,11 @@ fn both_commands_refuse_a_body_that_is_not_exactly_a_plant() {
     let server = Server::start();
     let table = [
         (r#"[1,"Fern","x"]"#, "object"),
-        ("null", "object"),
         (r#"{"id":1,"name":"Fern","tags":"indoor"}"#, "`tags`"),
         (r#"{"id":1,"name":"Fern","tag":null}"#, "`tag`"),
         (r#"{"id":1,"name":"Fern","name":"Fern"}"#, "`name`"),
         (r#"{"id":1,"name":"Fern"} {}"#, "column "),
-        (r#"{"id":1,"name":"Fern""#, "column "),
-        (r#"{"id":1}"#, "`name`"),
-        (r#"{"id":"1","name":"Fern"}"#, "string \"1\""),
         (r#"{"id":1.0,"name":"Fern"}"#, "`1.0`"),
-        (r#"{"id":9223372036854775808,"name":"Fern"}"#, "9223372036854775808"),
-        (r#"{"id":01,"name":"Fern"}"#, "column "),
-        (r#"{"id":1,"name":"\ud800"}"#, "column "),
     ];
     each_row(table, |(body, expected)| {
         write(&server, "plant.json", body);
@@ -120,15 +99,13 @@ fn both_commands_refuse_a_body_that_is_not_exactly_a_plant() {
     run(&mut plants(&server, create)).expect(0, "{\"name\":\"Fern\"}\n", "");
 }
 
-/// Responses that prove nothing: a login page, and refusals that do not concern the token.
+/// Responses that prove nothing: a login page, and a refusal that does not concern the token.
 #[test]
 fn check_token_accepts_only_what_proves_the_token() {
     let server = Server::start();
     let table = [
         (response("200 OK", "", "<html>Log in</html>"), "200 OK"),
-        (response("302 Found", "", ""), "302 Found"),
         (response("400 Bad Request", "", "<html>Bad request</html>"), "<html>Bad request</html>"),
-        (refusal(403, ""), "\"error\":403"),
         (refusal(503, ""), "\"error\":503"),
     ];
     each_row(table, |(answer, expected)| {
@@ -146,39 +123,36 @@ fn private_authority_is_trusted() {
     let server = starting.with(&TLS).start();
     write(&server, "ca.pem", authority.pem());
     write(&server, "stranger.pem", Authority::new().pem());
-    write(&server, "words", "Bearer token");
     let table = [
-        ("check-token --ca-file ca.pem", "", 0, ACCEPTED, ""),
-        ("check-token", "ca.pem", 0, ACCEPTED, ""),
-        ("check-token --ca-file stranger.pem", "", 1, "", "certificate"),
-        ("check-token --ca-file words", "", 2, "", "--ca-file"),
-        ("check-token --ca-file none", "", 2, "", "--ca-file"),
+        ("ca.pem", 0, ACCEPTED, ""),
+        ("stranger.pem", 1, "", "certificate"),
+        ("plants.key", 2, "", "--ca-file"),
+        ("none", 2, "", "--ca-file"),
     ];
-    each_row(table, |(words, variable, code, stdout, stderr)| {
-        let mut check = plants(&server, words);
-        run(check.env("PLANTS_CA_FILE", variable)).expect(code, stdout, stderr);
+    each_row(table, |(file, code, stdout, stderr)| {
+        let by_flag = run(&mut plants(&server, &format!("check-token --ca-file {file}")));
+        by_flag.expect(code, stdout, stderr);
+        let by_variable = run(plants(&server, "check-token").env("PLANTS_CA_FILE", file));
+        by_variable.expect(code, stdout, stderr);
     });
 }
 
-/// Only root can give a file to another user.
+/// Only root can give a file to another user, so other users look at a file of root that everybody
+/// can read. It contains no token of this store.
 #[test]
 fn token_file_readable_by_others_must_belong_to_root() {
     let server = Server::start();
     write(&server, "token", &server.token);
     let file = server.folder().join("token");
-    let check = |owner: u32| {
-        if geteuid().is_root() {
-            chown(&file, Some(owner), None).expect("root may change the owner");
-        }
-        run(&mut plants(&server, "check-token --token-file token"))
-    };
+    if geteuid().is_root() {
+        chown(&file, Some(65534), None).expect("root may change the owner");
+    }
+    let check = |file: &str| run(&mut plants(&server, &format!("check-token --token-file {file}")));
     for mode in [0o640, 0o604, 0o444] {
         fs::set_permissions(&file, fs::Permissions::from_mode(mode)).expect("the file is ours");
-        check(65534).expect(2, "", "chmod 600");
-        if geteuid().is_root() {
-            check(0).expect(0, ACCEPTED, "");
-        }
+        check("token").expect(2, "", "chmod 600");
     }
+    check("/etc/hostname").expect(1, "", "\"error\":401");
 }
 
 #[test]
@@ -210,28 +184,18 @@ pub fn end_by(signal: Signal, process: Child) -> Ended {
     ended
 }
 
-/// Returns whether a process has a handler for a signal.
-pub fn catches(process: &Child, signal: Signal) -> bool {
-    let path = format!("/proc/{}/status", process.id());
-    let status = fs::read_to_string(path).unwrap_or_default();
-    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:\t"));
-    let caught = caught.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok());
-    caught.is_some_and(|caught| caught & (1 << (signal as u32 - 1)) != 0)
-}
-
 /// As the first process of a container (PID 1), a command obeys only the signals that it handles.
 #[test]
 fn signal_ends_a_command_that_waits_for_a_response() {
     let server = Server::start();
     let (silent, url) = listener();
-    let [term, int] = [Signal::SIGTERM, Signal::SIGINT];
-    let table = [(CREATE, term), (CREATE, int), ("check-token", term), ("check-token", int)];
-    each_row(table, |(words, signal)| {
+    each_row([(CREATE, Signal::SIGTERM), ("check-token", Signal::SIGINT)], |(words, signal)| {
         let mut command = plants(&server, words);
         let command = command.env("PLANTS_URL", &url).stdout(Stdio::piped()).stderr(Stdio::piped());
         let process = command.spawn().expect("the program starts");
         let _connection = silent.accept().expect("the program connects");
-        server.wait_until("a handler", || catches(&process, signal));
+        let pid = Pid::from_raw(process.id().cast_signed());
+        server.wait_until("a handler", || catches(pid, signal));
         end_by(signal, process);
     });
 }

@@ -1,15 +1,13 @@
 //! `plants import`: every outcome, interruptions, and the recipe that converts CSV.
 
-use std::io::{Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::io::Write;
 use std::process::{Child, ChildStdin};
-use std::sync::{Arc, Mutex};
 
+use nix::unistd::Pid;
 use plant_store_tests::prelude::*;
-use plant_store_tests::process::{end, send};
-use rustix::io::ioctl_fionread;
+use plant_store_tests::process::{catches, end, send};
 
-use super::commands::{catches, end_by};
+use super::commands::end_by;
 use super::{Scripted, listener, plants, refusal, response, write};
 use crate::database;
 
@@ -32,93 +30,71 @@ fn stored(server: &Server) -> usize {
     usize::try_from(count).expect("not negative")
 }
 
-#[test]
-fn import_of_an_export_is_idempotent() {
-    let server = Server::start();
-    let exported = [
-        r#"{"id":-9223372036854775808,"name":""}"#,
-        r#"{"id":2,"name":"\u0000\"é","tag":""}"#,
-        r#"{"id":9223372036854775807,"name":"Fern","tag":"indoor"}"#,
-    ];
-    let exported = exported.map(|line| line.to_owned() + "\n").concat();
-    write(&server, "plants.jsonl", &exported);
-    for _ in 0..2 {
-        let imported = run(&mut plants(&server, "import plants.jsonl"));
-        imported.expect(0, "", "plants: ");
-        assert_eq!((counts(&imported), imported.stderr.lines().count()), ([3, 0, 0], 1));
-    }
-    assert_eq!(server.command(&["export"]), exported);
-}
+/// Lines, and what the reason names if a line is rejected. The last line has no line break.
+const LINES: [(&str, &str); 11] = [
+    ("{\"id\":-9223372036854775808,\"name\":\"\"}\n", ""),
+    ("Fern\u{9b}2J\n", "object"),
+    ("\r\n", ""),
+    ("  {\"id\":4,\"nam\":\"Fern\"} \r\n", "`name`"),
+    ("{\"id\":2,\"name\":\"\\u0000\\\"é\",\"tag\":\"\"}\n", ""),
+    ("{\"id\":2,\"name\":\"Ficus\"}\n", "409"),
+    ("  \n", ""),
+    ("{\"id\":8,\"name\":\"Fern\",\"tags\":\"indoor\"}\n", "`tags`"),
+    ("TOO LARGE\r\n", "413"),
+    ("{\"id\":9223372036854775807,\"name\":\"Fern\",\"tag\":\"indoor\"}\n", ""),
+    ("{\"id\":\"11\",\"name\":\"Fern\"}", "\"11\""),
+];
 
-/// The lines on stdout are unchanged and in order, so they can be imported again. Without the limit
-/// on the length of a line, an endless line would exhaust the memory.
+/// The lines on stdout are unchanged and in order, so they can be imported again. What was exported
+/// can be imported, too. Stdin and a pipe are read like a file.
 #[test]
 fn rejected_lines_are_stdout_and_reasons_are_stderr() {
     let server = Server::start();
-    let too_large = plant(10, &"x".repeat(64 * 1024), None) + "\r\n";
-    // The reasons name the members and the errors.
-    let rejected = [
-        ("Fern\u{9b}2J\n", "object"),
-        ("  {\"id\":4,\"nam\":\"Fern\"} \r\n", "`name`"),
-        ("{\"id\":1,\"name\":\"Ficus\"}\n", "409"),
-        ("{\"id\":8,\"name\":\"Fern\",\"tags\":\"indoor\"}\n", "`tags`"),
-        (&too_large, "413"),
-        ("{\"id\":\"11\",\"name\":\"Fern\"}\n", "\"11\""),
-    ];
-    let [not_json, no_name, taken, unknown, large, text] = rejected.map(|(line, _)| line);
-    let fern = |id| plant(id, "Fern", None) + "\n";
-    let head = [&fern(1), not_json, "\r\n", "  \n", no_name, &fern(6)].concat();
-    let tail = [taken, unknown, large, &fern(12), text.trim_end()].concat();
-    write(&server, "plants.jsonl", head + &tail);
-    for (file, numbers, created) in
-        [("plants.jsonl", [2, 5, 7, 8, 9, 11], 3), ("rejected", [1, 2, 3, 4, 5, 6], 0)]
-    {
+    let large = plant(10, &"x".repeat(64 * 1024), None);
+    let lines = LINES.map(|(line, reason)| (line.replace("TOO LARGE", &large), reason));
+    let rejected = lines.iter().zip(1..).filter(|((_, reason), _)| !reason.is_empty());
+    let rejected: Vec<_> = rejected.collect();
+    let output =
+        rejected.iter().map(|((line, _), _)| line.trim_end_matches('\n').to_owned() + "\n");
+    let output: String = output.collect();
+    write(&server, "plants.jsonl", lines.iter().map(|(line, _)| &**line).collect::<String>());
+    for (file, created) in [("plants.jsonl", 3), ("rejected", 0)] {
         let imported = run(&mut plants(&server, &format!("import {file}")));
-        imported.expect(1, &rejected.map(|(line, _)| line).concat(), "plants: ");
-        assert_eq!(counts(&imported), [created, 6, 0], "{imported:?}");
-        for (line, (number, (_, reason))) in
-            imported.stderr.lines().zip(numbers.iter().zip(rejected))
-        {
+        imported.expect(1, &output, "plants: ");
+        assert_eq!(counts(&imported), [created, rejected.len(), 0], "{imported:?}");
+        for ((line, ((_, reason), number)), at) in imported.stderr.lines().zip(&rejected).zip(1..) {
+            let number = if file == "rejected" { at } else { *number };
             let is_named = line.starts_with(&format!("{file}:{number}: ")) && line.contains(reason);
             assert!(is_named, "{line}");
         }
         write(&server, "rejected", imported.stdout);
     }
-    let ignoring = run(&mut plants(&server, "import rejected --ignore-unknown"));
+    let script = "\"$0\" import <(cat rejected) --ignore-unknown";
+    let ignoring = run(&mut behind(&["bash", "-c", script], &plants(&server, "import")));
     assert_eq!(counts(&ignoring), [1, 5, 0], "{ignoring:?}");
-    assert_eq!(server.export().into_keys().collect::<Vec<_>>(), [1, 6, 8, 12]);
+    let unknown = "{\"id\":8,\"name\":\"Fern\"}\n";
+    let exported = [&*lines[0].0, &lines[4].0, unknown, &lines[9].0].concat();
+    assert_eq!(server.run("export").succeeded(), exported);
+    write(&server, "plants.jsonl", exported);
+    let imported = run(&mut plants(&server, "import plants.jsonl"));
+    imported.expect(0, "", "plants: ");
+    assert_eq!((counts(&imported), imported.stderr.lines().count()), ([4, 0, 0], 1));
+}
 
+/// Without the limit on the length of a line, an endless line would exhaust the memory.
+#[test]
+fn endless_line_is_only_named_and_no_line_is_a_failure() {
     let server = Server::start();
     let endless = format!("{}{}\nFern\n{}", lines(3), "x".repeat((1 << 20) + 1), lines(4));
-    let table = [
-        (&*endless, "Fern\n", "plants.jsonl:4: the line is longer than 1 MiB", [7, 2, 0]),
-        ("", "", "contains no line", [0, 0, 0]),
-        ("\n\r\n", "", "contains no line", [0, 0, 0]),
-    ];
-    each_row(table, |(text, stdout, stderr, numbers)| {
+    for (text, stdout, stderr, numbers) in [
+        (&*endless, "Fern\n", "plants.jsonl:4: ", [7, 2, 0]),
+        ("\n\r\n", "", "plants: ", [0, 0, 0]),
+    ] {
         write(&server, "plants.jsonl", text);
         let imported = run(&mut plants(&server, "import plants.jsonl"));
         imported.expect(1, stdout, stderr);
         assert_eq!(counts(&imported), numbers, "{imported:?}");
-    });
-}
-
-/// Each script imports a plant and a line that is not a plant, in one of the ways in which people
-/// pass input to a program.
-#[test]
-fn pipe_descriptor_or_process_substitution_is_imported() {
-    let server = Server::start();
-    write(&server, "plants.jsonl", format!("{}Fern\n", lines(1)));
-    let table = [
-        "gzip -c plants.jsonl | zcat | \"$0\" import -",
-        "cat plants.jsonl | \"$0\" import /dev/stdin",
-        "\"$0\" import <(cat plants.jsonl)",
-        "\"$0\" import /dev/fd/7 7< plants.jsonl",
-    ];
-    each_row(table, |script| {
-        let mut bash = behind(&["bash", "-c", script], &plants(&server, "import"));
-        run(&mut bash).expect(1, "Fern\n", ":2: ");
-    });
+    }
 }
 
 /// Starts an import of stdin. A thread writes this text to it, and returns stdin, which stays open.
@@ -171,65 +147,7 @@ fn interrupted_import_that_is_run_again_completes_the_store() {
     write(&server, "plants.jsonl", text.join("\n"));
     let imported = run(&mut plants(&server, "import plants.jsonl"));
     assert_eq!((imported.code, counts(&imported)), (Some(1), [size, size / 10, 0]));
-    assert!(server.command(&["export"]) == exported, "the store differs from the file");
-}
-
-/// Starts a proxy that cuts off every fifth connection before the response. Returns its URL, and
-/// the address to which it connects.
-fn lossy(server: SocketAddr) -> (String, Arc<Mutex<SocketAddr>>) {
-    let (listener, url) = listener();
-    let address = Arc::new(Mutex::new(server));
-    let current = Arc::clone(&address);
-    thread::spawn(move || {
-        for (number, client) in listener.incoming().enumerate() {
-            let client = client.expect("a connection");
-            let Ok(server) = TcpStream::connect(*current.lock().expect("no panic")) else {
-                continue;
-            };
-            let [from, to] = [&client, &server].map(|stream| stream.try_clone().expect("a handle"));
-            thread::spawn(move || forward(&from, &to, u64::MAX));
-            // A response has more than 200 bytes.
-            let bytes = if number % 5 == 0 { 100 } else { 2000 };
-            thread::spawn(move || forward(&server, &client, bytes));
-        }
-    });
-    (url, address)
-}
-
-/// Forwards at most this number of bytes, and then closes both connections.
-fn forward(from: &TcpStream, mut to: &TcpStream, bytes: u64) {
-    let _ = std::io::copy(&mut from.take(bytes), &mut to);
-    let _ = [from, to].map(|stream| stream.shutdown(Shutdown::Both));
-}
-
-/// A response that is cut off may have been a success: its line is on stdout. The service is killed
-/// during the import, and started again.
-#[test]
-fn import_through_a_lossy_proxy_and_a_crash_loses_nothing() {
-    const PLANTS: usize = 1000;
-    let mut server = Server::start();
-    let (url, address) = lossy(server.address);
-    let mut text = lines(PLANTS);
-    for round in 0.. {
-        let mut import = plants(&server, "import -");
-        import.env("PLANTS_URL", &url);
-        let (import, writer) = spawn(import, text);
-        if round == 0 {
-            server.wait_until("some plants", || stored(&server) > PLANTS / 10);
-            server = server.stopped_by(Signal::SIGKILL).start();
-            *address.lock().expect("no panic") = server.address;
-        }
-        drop(writer.join());
-        let imported = end(import);
-        let [created, rejected, unanswered] = counts(&imported);
-        assert_eq!((rejected, unanswered), (0, imported.stdout.lines().count()), "{imported:?}");
-        assert!(round > 0 || created + unanswered == PLANTS, "{imported:?}");
-        if imported.code == Some(0) {
-            break;
-        }
-        text = imported.stdout;
-    }
-    assert_eq!(server.command(&["export"]), lines(PLANTS));
+    assert!(server.run("export").succeeded() == exported, "the store differs from the file");
 }
 
 #[test]
@@ -244,19 +162,24 @@ fn lasting_fault_of_the_service_ends_the_import() {
     assert!(imported.stderr.lines().next().expect("a line").ends_with("; retrying"));
 }
 
-/// The shipped configuration of nginx answers a 400 with `error` 429, and other proxies a 429:
-/// neither is a failed try. A proxy may refuse one body and let others pass.
+/// A response that is cut off may have been a success, so its line is printed. The shipped
+/// configuration of nginx answers a 400 with `error` 429, and other proxies a 429: neither is a
+/// failed try. A proxy may refuse one body and let others pass.
 #[test]
-fn response_of_a_proxy_is_retried_or_reported() {
+fn answer_of_a_proxy_or_no_answer_is_retried_or_reported() {
     let server = Server::start();
     write(&server, "plants.jsonl", lines(1));
     let once_more = "retry-after: 1\r\n";
     let [later, plain] =
         [refusal(429, once_more), response("429 Too Many Requests", once_more, "")];
     let created = response("200 OK", "", r#"{"name":"Monstera"}"#);
+    let (cut_off, none) = (created[..created.len() - 1].to_owned(), String::new());
     // A 413 ends the import before the service has answered, and then no line is printed.
     let table = [
-        (vec![later, plain, created], "0", 0, 0, "429", [1, 0, 0]),
+        (vec![later, plain, created.clone()], "0", 0, 0, "429", [1, 0, 0]),
+        (vec![none.clone(), created], "1", 0, 0, "; retrying", [1, 0, 0]),
+        (vec![none], "1", 1, 1, "; retrying", [0, 0, 1]),
+        (vec![cut_off], "1", 1, 0, "the rest", [0, 0, 1]),
         (vec![response("413 Content Too Large", "", "<html>")], "1", 1, 0, "413", [0, 0, 1]),
         (vec![response("502 Bad Gateway", "", "<html>")], "1", 1, 1, "502", [0, 0, 1]),
     ];
@@ -269,38 +192,25 @@ fn response_of_a_proxy_is_retried_or_reported() {
     });
 }
 
-/// Nothing answers at a closed port, an unknown host and a silent server. While nothing is
-/// answered, only as many lines are read as may be in flight and as wait for them.
+/// While nothing is answered, only as many lines are read as may be in flight and as wait for them.
 #[test]
-fn service_that_never_answers_ends_the_import() {
+fn silent_service_ends_the_import_after_10_seconds() {
     let server = Server::start();
-    let (_silent, silent) = listener();
-    let large = plant(1, &"x".repeat(10_000), None) + "\n";
-    thread::scope(|scope| {
-        for (url, expected) in [
-            ("http://127.0.0.1:1", "Connection refused"),
-            ("http://unknown.invalid", "dns error"),
-            (&silent, "there is no answer"),
-        ] {
-            let (server, large) = (&server, large.repeat(1000));
-            scope.spawn(move || {
-                let started = Instant::now();
-                let import = plants(server, &format!("import - --in-flight 4 --url {url}"));
-                let (import, writer) = spawn(import, String::new());
-                let mut stdin = writer.join().expect("the writer ends");
-                let written = thread::spawn(move || {
-                    let pieces = large.as_bytes().chunks(1000);
-                    pieces.take_while(|piece| stdin.write_all(piece).is_ok()).count() / 10
-                });
-                let imported = end(import);
-                imported.expect(1, "", expected);
-                assert_eq!(counts(&imported)[2], 4, "{imported:?}");
-                assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
-                let written = written.join().expect("the writer ends");
-                assert!(written < 40, "{written} lines of 10 KB were read ahead");
-            });
-        }
+    let (_silent, url) = listener();
+    let started = Instant::now();
+    let import = plants(&server, &format!("import - --in-flight 4 --url {url}"));
+    let (import, writer) = spawn(import, String::new());
+    let mut stdin = writer.join().expect("the writer ends");
+    let large = (plant(1, &"x".repeat(10_000), None) + "\n").repeat(1000);
+    let written = thread::spawn(move || {
+        large.as_bytes().chunks(1000).take_while(|piece| stdin.write_all(piece).is_ok()).count()
     });
+    let imported = end(import);
+    imported.expect(1, "", "there is no answer");
+    assert_eq!(counts(&imported), [0, 0, 4], "{imported:?}");
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
+    let written = written.join().expect("the writer ends") / 10;
+    assert!(written < 40, "{written} lines of 10 KB were read ahead");
 }
 
 /// Stdin stays open, as if the program before the pipe had more to send later.
@@ -319,74 +229,56 @@ fn refused_token_ends_the_import_of_a_pipe_at_once() {
 fn signal_ends_an_import_whose_output_nobody_reads() {
     let server = Server::start();
     let (mut import, writer) = spawn(plants(&server, "import -"), "Fern\n".repeat(100_000));
-    let stderr = import.stderr.as_ref().expect("a pipe");
-    server.wait_until("a full pipe", || {
-        ioctl_fionread(stderr).expect("a pipe") > 60_000 && catches(&import, Signal::SIGTERM)
-    });
+    let pid = Pid::from_raw(import.id().cast_signed());
+    // Bytes that were written, as in proc(5).
+    let written = || {
+        let io = fs::read_to_string(format!("/proc/{pid}/io")).expect("the import is running");
+        let count = io.lines().find_map(|line| line.strip_prefix("wchar: ")).expect("a count");
+        count.parse::<u64>().expect("a number")
+    };
+    server.wait_until("a full pipe", || written() > 64_000 && catches(pid, Signal::SIGTERM));
     send(Signal::SIGTERM, &import);
     assert_eq!(import.wait().expect("the import ends").code(), Some(143));
     drop(writer.join());
 }
 
-#[test]
-fn import_shows_a_bar_and_a_summary_on_a_terminal() {
-    let server = Server::start();
-    write(&server, "plants.jsonl", lines(2000));
-    let shown = on_a_terminal(&plants(&server, "import plants.jsonl"));
-    assert!(shown.contains(" KiB/") && shown.contains(" left"), "{shown:?}");
-    assert!(shown.contains("plants: 2000 created or already there, "), "{shown:?}");
-}
-
 /// The recipe of the client's page converts CSV to JSON lines. Every record is created as it stands
-/// in the file, or not at all. Each row has a file and the lines, or nothing if the recipe fails.
-/// The import refuses what is not a plant.
+/// in the file, or the recipe fails. Each row has a file and the lines, or nothing.
 #[test]
 fn recipe_converts_csv_exactly_or_fails() {
     const PAGE: &str = include_str!("../../../client/README.md");
     let (_, recipe) = PAGE.split_once("```python\n").expect("the page has a recipe");
     let (recipe, _) = recipe.split_once("```").expect("the recipe ends");
     let server = Server::start();
+    let converted = [
+        "{\"id\": 1, \"name\": \"Fern\"}\n\
+         {\"id\": 2, \"name\": \"a \\\"b\\\", c\", \"tag\": \"in\"}\n",
+        "{\"name\": \"F\\u00e9rn\", \"id\": -9007199254740993}\n",
+        "{\"id\": 3, \"name\": \"a\\nb\"}\n",
+    ];
     let table = [
-        (
-            &b"id,name,tag\r\n1,Fern,\r\n\r\n2,\"a \"\"b\"\", c\",in\r\n"[..],
-            "{\"id\": 1, \"name\": \"Fern\"}\n\
-             {\"id\": 2, \"name\": \"a \\\"b\\\", c\", \"tag\": \"in\"}\n",
-        ),
-        (
-            b"\xef\xbb\xbfname,id\nF\xc3\xa9rn,-9007199254740993\n",
-            "{\"name\": \"F\\u00e9rn\", \"id\": -9007199254740993}\n",
-        ),
-        (b"id,name\n3,\"a\nb\"\n", "{\"id\": 3, \"name\": \"a\\nb\"}\n"),
-        // Rows that were altered without a word by a lenient reader.
+        (&b"id,name,tag\r\n1,Fern,\r\n\r\n2,\"a \"\"b\"\", c\",in\r\n"[..], converted[0]),
+        (b"\xef\xbb\xbfname,id\nF\xc3\xa9rn,-9007199254740993\n", converted[1]),
+        (b"id,name\n3,\"a\nb\"\n", converted[2]),
         (b"id,name\n1,\"a\"b\n", ""),
         (b"id,name\n1,a\rb\n", ""),
-        (b"id,name\n1,a\r2,b\n", ""),
         (b"id,name\n1,\"Fern\n2,Ficus\n", ""),
         (b"id,name\n1,Fern,extra\n", ""),
-        (b"id,name,tag\n1,Fern\n", ""),
         (b"id,name\n007,Fern\n", ""),
-        (b"id,name\n+5,Fern\n", ""),
-        (b"id,name\n0x10,Fern\n", ""),
         (b"id,name\n,Fern\n", ""),
         (b"id,name\n1,Caf\xe9\n", ""),
         (b"id;name\n1;Fern\n", ""),
-        (b"id,name\n1.5,Fern\n", "{\"id\": 1.5, \"name\": \"Fern\"}\n"),
-        (b"id,name\n\"\"\"1\"\"\",Fern\n", "{\"id\": \"1\", \"name\": \"Fern\"}\n"),
-        (b"id,nam\n1,Fern\n", "{\"id\": 1, \"nam\": \"Fern\"}\n"),
     ];
-    each_row(
-        table.map(|(csv, lines)| (String::from_utf8_lossy(csv), csv, lines)),
-        |(_, csv, lines)| {
-            write(&server, "plants.csv", csv);
-            let mut python = Command::new("python3");
-            python.args(["-c", recipe, "plants.csv"]).current_dir(server.folder());
-            let converted = run(&mut python);
-            assert_eq!(converted.code == Some(0), !lines.is_empty(), "{converted:?}");
-            assert!(lines.is_empty() || converted.stdout == lines, "{converted:?}");
-            write(&server, "plants.jsonl", lines);
-            run(&mut plants(&server, "import plants.jsonl"));
-        },
-    );
+    each_row(table.map(|(csv, lines)| (csv.escape_ascii(), lines, csv)), |(_, lines, csv)| {
+        write(&server, "plants.csv", csv);
+        let mut python = Command::new("python3");
+        python.args(["-c", recipe, "plants.csv"]).current_dir(server.folder());
+        let ended = run(&mut python);
+        assert_eq!(ended.code == Some(0), !lines.is_empty(), "{ended:?}");
+        assert!(lines.is_empty() || ended.stdout == lines, "{ended:?}");
+    });
+    write(&server, "plants.jsonl", converted.concat());
+    run(&mut plants(&server, "import plants.jsonl")).expect(0, "", "plants: ");
     let created = server.export();
     assert_eq!(created.keys().copied().collect::<Vec<_>>(), [-9_007_199_254_740_993, 1, 2, 3]);
     assert_eq!((&*created[&1].name, &*created[&2].name), ("Fern", "a \"b\", c"));

@@ -6,21 +6,15 @@ mod import;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
-use plant_store_tests::build;
+use plant_store_tests::PLANTS;
 use plant_store_tests::prelude::*;
-
-/// Returns the path of the program `plants`, and builds it in this profile on the first call.
-fn program() -> &'static Path {
-    static PLANTS: OnceLock<PathBuf> = OnceLock::new();
-    PLANTS.get_or_init(|| build("plants", !cfg!(debug_assertions)).expect("the program builds"))
-}
 
 /// Returns a command that runs `plants` with these words against a server, with a valid token, in
 /// the server's folder.
 fn plants(server: &Server, words: &str) -> Command {
-    let mut command = Command::new(program());
+    let mut command = Command::new(&*PLANTS);
     command.args(words.split(' ')).current_dir(server.folder());
     command.env("PLANTS_URL", &server.url).env("PLANTS_TOKEN", &server.token);
     command
@@ -51,13 +45,10 @@ fn refusal(error: i32, headers: &str) -> String {
     response("400 Bad Request", headers, &format!(r#"{{"error":{error},"message":"why"}}"#))
 }
 
-/// The lines of the head of a request.
-type Head = Vec<String>;
-
 /// A service that the test makes up.
 struct Scripted {
     url: String,
-    heads: Arc<Mutex<Vec<Head>>>,
+    heads: Arc<Mutex<Vec<String>>>,
 }
 
 impl Scripted {
@@ -71,11 +62,11 @@ impl Scripted {
             for (number, connection) in listener.incoming().enumerate() {
                 let mut connection = BufReader::new(connection.expect("a connection"));
                 let lines = connection.by_ref().lines().map_while(Result::ok);
-                let head: Head = lines.take_while(|line| !line.is_empty()).collect();
+                let head: Vec<_> = lines.take_while(|line| !line.is_empty()).collect();
                 let length = head.iter().find_map(|line| line.strip_prefix("content-length: "));
                 let length = length.map_or(0, |bytes| bytes.parse().expect("a number"));
                 let _ = connection.read_exact(&mut vec![0; length]);
-                received.lock().expect("no panic").push(head);
+                received.lock().expect("no panic").push(head.join("\n"));
                 let answer = &answers[number.min(answers.len() - 1)];
                 let _ = connection.into_inner().write_all(answer.as_bytes());
             }
@@ -83,7 +74,8 @@ impl Scripted {
         Self { url, heads }
     }
 
-    fn heads(&self) -> Vec<Head> {
+    /// Returns the heads of the requests so far.
+    fn heads(&self) -> Vec<String> {
         self.heads.lock().expect("no panic").clone()
     }
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use plant_store_tests::{Connection, Response, bearer, post};
+use plant_store_tests::{Connection, Created, Response, bearer, post};
 
 use super::rules::{Answer, Attempt, Plant};
 

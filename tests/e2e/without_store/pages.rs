@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::fmt::Write;
 
 use groundwork::command_line;
+use groundwork_testing::assert_between_markers;
 use plant_store_server::PLANT_STORE;
 use plant_store_tests::prelude::*;
 
@@ -40,14 +41,7 @@ fn table_of_flags_in_the_server_readme_is_current() {
         let help = flag.get_help().expect("a help text");
         writeln!(table, "| `--{name}` |{default} | {help} |").expect("a string takes it");
     }
-    let path = "server/README.md";
-    let [start, end] =
-        ["<!-- flags: generated from the command line -->\n", "<!-- end of flags -->"];
-    let text = text(path);
-    let (before, rest) = text.split_once(start).expect("the marker before the table");
-    let (_, after) = rest.split_once(end).expect("the marker after the table");
-    let expected = [before, start, &table, end, after].concat();
-    expectorate::assert_contents(root().join(path), &expected);
+    assert_between_markers(root().join("server/README.md"), "flags", &table);
 }
 
 /// The tests of monitoring compare the documented series with the served ones.

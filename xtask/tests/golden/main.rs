@@ -7,9 +7,7 @@
 
 mod errors;
 
-use std::fs;
-
-use groundwork_testing::{Part, Suite, generate};
+use groundwork_testing::{Part, Suite, assert_between_markers, generate};
 use openapiv3::OpenAPI;
 use xtask::checkout::{DOCUMENT, build, root};
 
@@ -21,8 +19,8 @@ fn plant_store_is_up_to_date() {
     let table = errors::table(&rows);
     assert_contents("client/src/mock.rs", &generate(Part::Mock, &document));
     assert_contents("client/src/cli/generated.rs", &generate(Part::Commands, &document));
-    assert_between_markers("client/kit/src/error_code.rs", "errors", &variants);
-    assert_between_markers("server/WIRE.md", "errors", &table);
+    assert_between_markers(root().join("client/kit/src/error_code.rs"), "errors", &variants);
+    assert_between_markers(root().join("server/WIRE.md"), "errors", &table);
 }
 
 #[test]
@@ -39,21 +37,4 @@ fn files_of(program: &str, document: &str, client: &str) -> OpenAPI {
 
 fn assert_contents(path: &str, text: &str) {
     expectorate::assert_contents(root().join(path), text);
-}
-
-/// Compares the lines between two markers of this name in a checked-in file. Each marker is in a
-/// comment.
-fn assert_between_markers(path: &str, name: &str, lines: &str) {
-    let [start, end] = [format!("{name}: generated from"), format!("end of {name}")];
-    let text = fs::read_to_string(root().join(path)).expect(path);
-    let parts = || {
-        let (before, rest) = text.split_once(&start)?;
-        let (marker, rest) = rest.split_once('\n')?;
-        let (old, after) = rest.split_once(&end)?;
-        // Keep the start of the comment, which is in the line of the marker.
-        let comment = old.rfind('\n').map_or(0, |last| last + 1);
-        Some(format!("{before}{start}{marker}\n{lines}{}{end}{after}", &old[comment..]))
-    };
-    let missing = || panic!("{path} needs a line with `{start}`, then one with `{end}`");
-    assert_contents(path, &parts().unwrap_or_else(missing));
 }

@@ -44,6 +44,12 @@ impl Launched {
         }
     }
 
+    /// Sends SIGKILL, and waits until the process has ended.
+    pub fn kill(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+
     /// Returns the rest of stdout, after the lines that were parsed. Waits until the process closes
     /// stdout.
     pub fn rest(&mut self) -> Result<String> {
@@ -55,15 +61,13 @@ impl Launched {
 
 impl Drop for Launched {
     fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        self.kill();
     }
 }
 
 /// Returns the token in the lines that a server prints for a new store.
-pub fn token(first_request: &str) -> Result<&str> {
-    let token = first_request.lines().find_map(|line| line.strip_prefix("TOKEN="));
-    token.context("no token was printed")
+pub fn token(printed: &str) -> Option<&str> {
+    printed.lines().find_map(|line| line.strip_prefix("TOKEN="))
 }
 
 /// Reads the first request, if there is one, and the address on which the server listens.

@@ -36,10 +36,12 @@
 //! new store; its body has the member `id`. Nothing here depends on a particular service.
 
 mod client;
+mod http;
 mod launched;
 mod server;
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::mpsc;
@@ -52,6 +54,7 @@ use tempfile::TempDir;
 use crate::server::{Api, JSON, STORE, Server};
 
 pub use crate::client::{Part, generate};
+pub use crate::http::{Connection, Response};
 pub use crate::launched::{Launched, token};
 
 /// The number of clients that create at the same time.
@@ -182,13 +185,13 @@ impl Suite {
                 let (api, answered) = (&api, answered.clone());
                 scope.spawn(move || {
                     // Without an answer, the row may be stored or not.
-                    let answers = ids.map_while(|id| Some((id, api.create(id).ok()?)));
+                    let answers = ids.map_while(|id| Some((id, api.create(id)?)));
                     answers.for_each(|answer| answered.send(answer).expect("the test is running"));
                 });
             }
             drop(answered);
             let mut before: Vec<_> = answers.iter().take(CREATES).collect();
-            server.kill();
+            server.launched.kill();
             before.extend(answers);
             before
         });
@@ -219,6 +222,30 @@ impl Suite {
     fn serve(&self, folder: &TempDir, before: Option<&Api>) -> Server {
         Server::start(&self.program, folder.path(), before)
     }
+}
+
+/// Asserts that these are the lines between two markers of this name in a checked-in file, each in a
+/// comment: `NAME: generated from …` and `end of NAME`. With `EXPECTORATE=overwrite` in the
+/// environment, writes the lines instead.
+///
+/// # Panics
+///
+/// Panics with a diff if the lines differ, or if there are no such markers.
+pub fn assert_between_markers(path: impl AsRef<Path>, name: &str, lines: &str) {
+    let path = path.as_ref();
+    let [start, end] = [format!("{name}: generated from"), format!("end of {name}")];
+    let text = fs::read_to_string(path).expect("a checked-in file");
+    let parts = || {
+        let (before, rest) = text.split_once(&start)?;
+        let (marker, rest) = rest.split_once('\n')?;
+        let (old, after) = rest.split_once(&end)?;
+        // Keep the start of the comment, which is in the line of the marker.
+        let comment = old.rfind('\n').map_or(0, |last| last + 1);
+        Some(format!("{before}{start}{marker}\n{lines}{}{end}{after}", &old[comment..]))
+    };
+    let path = path.display();
+    let expected = parts().unwrap_or_else(|| panic!("{path} has no `{start}` before `{end}`"));
+    expectorate::assert_contents(path.to_string(), &expected);
 }
 
 fn folder() -> TempDir {

@@ -1,13 +1,12 @@
-//! A server on a new store, and requests to it, sent over plain sockets.
+//! A server on a new store, and the requests that the suite sends to it.
 
-use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::http::{Connection, Response};
 use crate::launched::{Launched, token};
 
 /// The store in the folder of a server.
@@ -18,7 +17,7 @@ pub const JSON: &str = "Content-Type: application/json\r\n";
 
 /// A running server. Dropping this kills the process.
 pub struct Server {
-    launched: Launched,
+    pub launched: Launched,
     pub api: Api,
 }
 
@@ -33,14 +32,6 @@ pub struct Api {
     body: Value,
 }
 
-/// A response.
-#[derive(Debug)]
-pub struct Response {
-    pub status: u16,
-    head: String,
-    pub body: String,
-}
-
 impl Server {
     /// Starts the program in a folder. For a store that is there already, `before` is the `Api` of
     /// its previous server, which has the token.
@@ -52,12 +43,6 @@ impl Server {
         let api = before.cloned().or_else(|| Api::of_first_request(first_request?));
         let api = api.expect("a server on a new store prints a token and a command with a body");
         Self { api: Api { address: launched.address, ..api }, launched }
-    }
-
-    /// Sends SIGKILL.
-    pub fn kill(&mut self) {
-        self.launched.process.kill().expect("the process can be killed");
-        self.launched.process.wait().expect("the process ends");
     }
 }
 
@@ -71,7 +56,7 @@ impl Api {
         Some(Self {
             address: address.parse().ok()?,
             path: format!("/{path}"),
-            token: token(printed).ok()?.to_owned(),
+            token: token(printed)?.to_owned(),
             body: serde_json::from_str(body.strip_suffix('\'')?).ok()?,
         })
     }
@@ -93,45 +78,26 @@ impl Api {
     }
 
     /// Creates the example under this id.
-    pub fn create(&self, id: i64) -> io::Result<Response> {
+    pub fn create(&self, id: i64) -> Option<Response> {
         self.post(&self.token, JSON, &self.body(id))
     }
 
-    /// Sends a create.
-    pub fn post(&self, token: &str, headers: &str, body: &str) -> io::Result<Response> {
+    /// Sends a create. Returns `None` if there is no answer.
+    pub fn post(&self, token: &str, headers: &str, body: &str) -> Option<Response> {
         let headers = format!("{headers}Content-Length: {}\r\n", body.len());
         self.send(&format!("POST {}", self.path), token, &headers, body)
     }
 
     /// Sends a request with a token, unless it is empty, and with these header lines, each of which
     /// ends in CRLF.
-    pub fn send(&self, line: &str, token: &str, headers: &str, body: &str) -> io::Result<Response> {
+    pub fn send(&self, line: &str, token: &str, headers: &str, body: &str) -> Option<Response> {
         let credentials = match token {
             "" => String::new(),
             token => format!("Authorization: Bearer {token}\r\n"),
         };
-        let headers = format!("Host: test\r\nConnection: close\r\n{credentials}{headers}");
-        let mut stream = TcpStream::connect(self.address)?;
-        stream.set_read_timeout(Some(Duration::from_mins(1)))?;
-        stream.write_all(format!("{line} HTTP/1.1\r\n{headers}\r\n{body}").as_bytes())?;
-        let mut received = String::new();
-        stream.read_to_string(&mut received)?;
-        let (head, body) = received.split_once("\r\n\r\n").ok_or(io::ErrorKind::UnexpectedEof)?;
-        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
-        let status = status.ok_or(io::ErrorKind::InvalidData)?;
-        Ok(Response { status, head: head.to_owned(), body: body.to_owned() })
-    }
-}
-
-impl Response {
-    /// Returns the value of a header field, whose name is given in lower case.
-    pub fn header(&self, name: &str) -> Option<&str> {
-        let mut fields = self.head.lines().filter_map(|line| line.split_once(": "));
-        fields.find(|(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value)
-    }
-
-    /// Parses the body as JSON.
-    pub fn json(&self) -> Value {
-        serde_json::from_str(&self.body).expect("the body is JSON")
+        let head = format!("{line} HTTP/1.1\r\nHost: test\r\n{credentials}{headers}\r\n");
+        let mut connection = Connection::try_open(self.address)?;
+        connection.try_send((head + body).as_bytes());
+        connection.try_receive()
     }
 }
