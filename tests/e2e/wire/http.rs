@@ -2,37 +2,8 @@
 //! in `WIRE.md`.
 
 use plant_store_tests::prelude::*;
-use reqwest::Version;
 
 const CHUNKED: &str = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n";
-
-#[test]
-fn chunked_body_is_accepted() {
-    let server = Server::start();
-    let mut connection = server.connect();
-    connection.send(head(&(server.bearer() + CHUNKED)).as_bytes());
-    for byte in plant(1, "Ficus", None).bytes() {
-        connection.send(&[b"1\r\n", [byte].as_slice(), b"\r\n"].concat());
-    }
-    connection.exchange(b"0\r\nTrailer: ignored\r\n\r\n").plant();
-    connection.exchange(&server.post(&plant(1, "Ficus", None))).plant();
-}
-
-#[test]
-fn pipelined_requests_are_answered_in_order() {
-    let server = Server::start();
-    let is_bad = |id: i64| id % 5 == 4;
-    let body = |id| if is_bad(id) { "{}".into() } else { plant(id, &id.to_string(), None) };
-    let mut connection = server.connect();
-    connection.send(&(0..50).flat_map(|id| server.post(&body(id))).collect::<Vec<_>>());
-    for id in 0..50 {
-        let answer = connection.receive();
-        assert_eq!(answer.status, if is_bad(id) { 400 } else { 200 });
-        if !is_bad(id) {
-            assert_eq!(answer.plant(), json!({ "name": id.to_string() }));
-        }
-    }
-}
 
 /// The refused body looks like a request. If it arrives with its head, the next request is the one
 /// after the body. If one byte of the body is missing, there is no next request.
@@ -55,50 +26,19 @@ fn refused_body_is_never_read_as_a_request() {
     assert!(server.export().into_keys().eq([2]));
 }
 
-/// In HTTP/2, the refusal of an unread body ends the stream, not the connection, so the next
-/// request is answered.
-#[tokio::test]
-async fn http_2_with_prior_knowledge_works() {
-    let server = Server::start();
-    let client = reqwest::Client::builder().http2_prior_knowledge().build().expect("a client");
-    let body = plant(1, "Ficus", None);
-    for (token, expected) in [("x", "{\"error\":401,"), (&server.token, "{\"name\":\"Ficus\"")] {
-        for _ in 0..2 {
-            let request = client.post(format!("{}/plants", server.url)).bearer_auth(token);
-            let request = request.header("content-type", "application/json").body(body.clone());
-            let answer = request.send().await.expect("an answer");
-            assert_eq!(answer.version(), Version::HTTP_2);
-            let answer = answer.text().await.expect("a body");
-            assert!(answer.starts_with(expected), "{answer}");
-        }
-    }
-}
-
-/// A malformed chunk is refused immediately. If the body ends too early, the server may also close
-/// the connection without an answer.
+/// If the body ends too early, the server refuses it, or closes the connection without an answer.
 #[test]
-fn truncated_or_malformed_body_creates_no_plant_and_closes() {
+fn truncated_body_creates_no_plant_and_closes() {
     let server = Server::start();
     let body = plant(1, "Ficus", None);
     let json = format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len() + 1);
     let chunk = format!("{:x}\r\n{body}\r\n", body.len());
-    let table = [
-        (&*json, &*body, true),
-        (CHUNKED, &chunk, true),
-        (CHUNKED, "5\r\n{\"id\"", true),
-        (CHUNKED, "x\r\n{}\r\n0\r\n\r\n", false),
-        (CHUNKED, "-1\r\n\r\n", false),
-        (CHUNKED, "ffffffffffffffffff\r\n", false),
-    ];
-    each_row(table, |(headers, sent, is_truncated)| {
+    let table = [(&*json, &*body), (CHUNKED, &chunk), (CHUNKED, "5\r\n{\"id\"")];
+    each_row(table, |(headers, sent)| {
         let mut connection = server.connect();
         connection.send((head(&(server.bearer() + headers)) + sent).as_bytes());
-        if is_truncated {
-            connection.finish_sending();
-        }
-        let answer = connection.try_receive();
-        assert!(answer.is_some() || is_truncated);
-        assert!(answer.is_none_or(|answer| answer.error() == 400));
+        connection.finish_sending();
+        assert!(connection.try_receive().is_none_or(|answer| answer.error() == 400));
         connection.expect_closed("after such a body");
     });
     assert!(server.export().is_empty());

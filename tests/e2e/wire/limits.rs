@@ -63,7 +63,7 @@ fn token_that_holds_half_of_the_permits_gets_503() {
         .with(&["--max-creates", "4", "--log-level", "debug"])
         .with(&["--store-timeout", "1m", "--body-timeout", "1m"])
         .start();
-    let other = server.command(&["token", "create", "other"]);
+    let other = server.run("token create other").succeeded();
     let body = plant(1, "Ficus", None);
     let refused = plant(2, "Refused", None);
     let is_refused = || {

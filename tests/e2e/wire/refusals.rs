@@ -65,9 +65,7 @@ fn refused(token: &str) -> Vec<Row<'static>> {
     vec![
         rows(Body, 400, "object", &["", r#"[1,"Ficus"]"#, "\"Ficus\"", "null"]),
         rows(Body, 400, "object", &["\u{ef}\u{bb}\u{bf}{\"id\":1,\"name\":\"\"}"]),
-        rows(Body, 400, "column", &["{", r#"{"id":1,"name":""}x"#, r#"{"id":1,"name":""}{}"#]),
-        rows(Body, 400, "column", &[r#"{"id":1,"name":"",}"#, r#"{id:1,"name":""}"#]),
-        rows(Body, 400, "column", &[r#"{"id":01,"name":""}"#, "{\"id\":1,\"name\":\"\n\"}"]),
+        rows(Body, 400, "column", &["{", r#"{"id":1,"name":""}{}"#, r#"{"id":01,"name":""}"#]),
         rows(Body, 400, "`x`", &[r#"{"id":1,"name":"","x":[1,]}"#]),
         rows(Body, 400, "byte 17", &["{\"id\":1,\"name\":\"\u{ff}\"}"]),
         rows(Body, 400, "byte 24", &["{\"id\":1,\"name\":\"\",\"x\":\"\u{ed}\u{a0}\u{80}\"}"]),
@@ -78,19 +76,13 @@ fn refused(token: &str) -> Vec<Row<'static>> {
         rows(Body, 400, "`name`", &[r#"{"id":1,"name":"\ud800"}"#]),
         rows(Body, 400, "`tag`", &[r#"{"id":1,"name":"","tag":"a","tag":"a"}"#]),
         rows(Body, 400, "`tag`", &[r#"{"id":1,"name":"","tag":null}"#]),
-        rows(Body, 400, "`tag`", &[r#"{"id":1,"name":"","tag":{}}"#]),
-        rows(Body, 400, "`tag`", &[r#"{"id":1,"name":"","tag":"\udfff"}"#]),
         rows(Body, 409, "plant 100", &[r#"{"id":100,"name":"Fern"}"#]),
         rows(Body, 409, "plant 100", &[r#"{"id":100,"name":"Ficus","tag":""}"#]),
         rows(Body, 413, "100 bytes", &[&" ".repeat(101)]),
         rows(Type, 415, "application/json", &["", "Content-Type:\r\n"]),
-        rows(Type, 415, "application/json", &["Content-Type: text/json\r\n"]),
         rows(Type, 415, "application/json", &["Content-Type: application/jsonx\r\n"]),
-        rows(Type, 415, "application/json", &["Content-Type: application/vnd.plants+json\r\n"]),
-        rows(Type, 415, "application/json", &["Content-Type: \"application/json\"\r\n"]),
         rows(Type, 415, "application/json", &["Content-Type: application/json, text/json\r\n"]),
         rows(Type, 415, "application/json", &[&json.repeat(2)]),
-        rows(Type, 415, "Content-Encoding", &[&format!("{json}Content-Encoding: gzip\r\n")]),
         rows(Type, 415, "Content-Encoding", &[&format!("{json}Content-Encoding: identity\r\n")]),
         rows(Token, 401, NONE, &[""]),
         tokens(NONE, &["", "TOKEN", "Basic TOKEN", "Bearer,TOKEN", "Bearer\tTOKEN", "BearerTOKEN"]),
@@ -175,19 +167,6 @@ fn every_spelling_of_a_request_is_accepted() {
     });
 }
 
-/// This service does not support these ways to send a token (RFC 6750, sections 2.2 and 2.3).
-#[test]
-fn token_in_body_or_query_is_ignored() {
-    let server = Server::start();
-    let body = format!(r#"{{"id":1,"name":"Ficus","access_token":"{}"}}"#, server.token);
-    let request = String::from_utf8(post("", body.as_bytes())).expect("text");
-    let queried = request.replace("/plants", &format!("/plants?access_token={}", server.token));
-    for request in [request, queried] {
-        let answer = server.connect().exchange(request.as_bytes());
-        assert_eq!((answer.error(), answer.header("www-authenticate")), (401, Some(NONE)));
-    }
-}
-
 /// A message may repeat a value, but not the middle of a long one. The record in the log contains
 /// only the place.
 #[test]
@@ -243,16 +222,4 @@ fn store_fault_is_500_with_its_cause_in_the_log() {
     let record = record_of(&server, &answer);
     let cause = record["cause"].as_str().expect("a cause");
     assert!(cause.contains(database::no_plants_table()), "{cause}");
-}
-
-#[test]
-fn create_on_a_locked_store_is_503_after_store_timeout() {
-    let server = Server::starting().with(&["--store-timeout", "1s"]).start();
-    let lock = database::locked(&server);
-    let answer = server.create(FICUS);
-    assert_eq!(answer.error(), 503);
-    assert_headers(&answer, None, false, true);
-    assert!(server.export().is_empty());
-    drop(lock);
-    server.create(FICUS).plant();
 }

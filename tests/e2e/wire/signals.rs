@@ -1,9 +1,7 @@
 //! How the server reacts to signals that stop it.
 
-use bytes::Bytes;
-use h2::client::{SendRequest, handshake};
 use plant_store_tests::prelude::*;
-use tokio::net::TcpStream;
+use reqwest::Version;
 
 use crate::database;
 
@@ -28,9 +26,7 @@ pub fn in_flight(server: &Server, body: &str) -> Connection {
 #[test]
 fn signal_waits_for_requests_in_flight() {
     let [term, int] = [Signal::SIGTERM, Signal::SIGINT];
-    let table =
-        [(term, None), (int, None), (term, Some(term)), (int, Some(int)), (term, Some(int))];
-    each_row(table, |(first, second)| {
+    each_row([(term, None), (term, Some(term)), (int, Some(term))], |(first, second)| {
         let mut server = Server::start();
         server.create(&plant(1, "Ficus", None)).plant();
         let mut silent = server.connect();
@@ -68,15 +64,8 @@ fn sigterm_commits_and_answers_queued_creates() {
     assert_eq!(server.export().len(), 1);
 }
 
-/// Opens an HTTP/2 connection on which no request is sent.
-async fn idle_http_2(server: &Server) -> SendRequest<Bytes> {
-    let stream = TcpStream::connect(server.address).await.expect("the server listens");
-    let (requests, connection) = handshake(stream).await.expect("the server speaks HTTP/2");
-    tokio::spawn(connection);
-    requests.ready().await.expect("the connection is open")
-}
-
-/// The grace period is longer than a test waits for an event, and each limit is its maximum.
+/// The grace period is longer than a test waits for an event, and each limit is its maximum. HTTP/2
+/// works by prior knowledge.
 #[tokio::test(flavor = "multi_thread")]
 async fn silent_and_idle_connections_do_not_delay_shutdown() {
     let mut server = Server::starting()
@@ -84,11 +73,19 @@ async fn silent_and_idle_connections_do_not_delay_shutdown() {
         .with(&["--body-timeout", "1y", "--shutdown-timeout", "580000000000y"])
         .start();
     let silent = server.connect();
-    let idle_http_2 = idle_http_2(&server).await;
+    let idle_http_2 = reqwest::Client::builder().http2_prior_knowledge().build();
+    let idle_http_2 = idle_http_2.expect("a client");
+    for (token, expected) in [("x", "{\"error\":401,"), (&server.token, "{\"name\":\"Ficus\"")] {
+        let request = idle_http_2.post(format!("{}/plants", server.url)).bearer_auth(token);
+        let request = request.header("content-type", "application/json");
+        let answer = request.body(plant(1, "Ficus", None)).send().await.expect("an answer");
+        assert_eq!(answer.version(), Version::HTTP_2);
+        let answer = answer.text().await.expect("a body");
+        assert!(answer.starts_with(expected), "{answer}");
+    }
     let mut idle = server.connect();
     idle.exchange(&server.post(&plant(1, "Ficus", None))).plant();
-    server.signal(Signal::SIGTERM);
-    assert_eq!(server.wait().code(), Some(0));
+    server.stop();
     let log = server.log();
     assert!(log.lines().last().expect("a record").contains("\"stopped\""), "{log}");
     drop((silent, idle, idle_http_2));
@@ -109,8 +106,7 @@ fn shutdown_timeout_closes_the_store_despite_hanging_clients() {
     let mut sender = deaf.sender();
     let sending = thread::spawn(move || while sender.try_send(&request) {});
     deaf.receive().plant();
-    server.signal(Signal::SIGTERM);
-    assert_eq!(server.wait().code(), Some(0));
+    server.stop();
     let log = server.log();
     assert!(log.contains("requests are left unfinished"), "{log}");
     // The WAL of a closed store is empty. PostgreSQL has no such file.
