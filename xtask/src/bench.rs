@@ -1,7 +1,7 @@
-//! The benchmark: wrk loads the service and the servers that it is compared with, in turn, and a
-//! table shows the cost of a create.
+//! The benchmark: wrk loads the service and textbook Dropshot in turn, and a table shows the cost of
+//! a create.
 //!
-//! The server runs on one core, and the load generator on another. Each round measures every server
+//! The server runs on one core, and the load generator on another. Each round measures both servers
 //! under every load, so a busy minute of the machine affects all of them.
 
 use std::ffi::OsStr;
@@ -29,14 +29,10 @@ const SECONDS: usize = 5;
 
 /// The servers, and their arguments. A token may hold half of the permits, and the load uses one
 /// token.
-const SERVERS: [(&str, &[&str]); 4] = [
+const SERVERS: [(&str, &[&str]); 2] = [
     ("plant-store", &["serve", "--listen", "127.0.0.1:0", "--max-creates", "4096"]),
-    ("bare-hyper", &[]),
-    (TEXTBOOK_DROPSHOT, &[]),
-    ("textbook-axum", &[]),
+    ("textbook-dropshot", &[]),
 ];
-
-const TEXTBOOK_DROPSHOT: &str = "textbook-dropshot";
 
 /// The head of the table. The figures are medians; the minimum and the maximum are in brackets.
 const HEAD: &str = "\
@@ -92,8 +88,7 @@ pub fn run(Args { rounds }: &Args) -> Result<()> {
     }
     println!("{HEAD}");
     for same_load in cases.chunks(SERVERS.len()) {
-        let textbook = same_load.iter().find(|case| case.server == TEXTBOOK_DROPSHOT);
-        let textbook = textbook.expect("it is one of the servers");
+        let textbook = same_load.last().expect("the textbook");
         let textbook_cpu = Spread::of(&textbook.samples, |sample| sample.cpu_us).median;
         for case in same_load {
             println!("{}", row(case, textbook_cpu));

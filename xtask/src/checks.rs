@@ -5,7 +5,7 @@ use std::thread::available_parallelism;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use xshell::{Cmd, Shell, cmd};
+use xshell::{Cmd, cmd};
 
 use crate::checkout::{linting_shell, quietly, shell};
 use crate::faults;
@@ -36,7 +36,9 @@ pub fn test(names: &[String]) -> Result<()> {
     drift()?;
     step("compatibility check", cmd!(sh, "cargo xtask compat"))?;
     step("contract tests", cmd!(sh, "cargo test --quiet --test e2e -- {CONTRACT_TESTS}"))?;
-    lint(&sh, &["--all-targets"])?;
+    // Cargo prints the warnings of earlier builds again.
+    let warnings = cmd!(sh, "cargo build --quiet --all-targets").read_stderr()?;
+    ensure!(warnings.is_empty(), "lints failed:\n{warnings}");
     let others = cmd!(sh, "cargo test --quiet -- --skip {CONTRACT_TESTS}");
     let on_postgres: &[&str] =
         if postgres_found_or_skipped()? { &[] } else { &["--skip", "postgres::"] };
@@ -75,8 +77,6 @@ pub fn ci() -> Result<()> {
         let on_citus = e2e().args(["--ignored", "postgres::"]);
         step("tests on Citus", on_citus.env("PLANT_STORE_TESTS_CITUS", "1"))?;
     }
-    // `test` does not build the servers of the benchmark.
-    lint(&sh, &["--workspace", "--all-features", "--bins"])?;
     gate()?;
     let documentation = cmd!(sh, "cargo doc --no-deps --quiet");
     step("documentation", documentation.env("RUSTDOCFLAGS", "-Dwarnings"))?;
@@ -111,14 +111,6 @@ pub fn soak() -> Result<()> {
             hard_to_kill operators sqlite {on_postgres...} --test-threads 1 --nocapture"
     );
     step("soak", tests.env("PLANT_STORE_SOAK", "1"))
-}
-
-/// Builds these packages, and fails if there is a warning. Cargo prints the warnings of earlier
-/// builds again.
-fn lint(sh: &Shell, packages: &[&str]) -> Result<()> {
-    let warnings = cmd!(sh, "cargo build --quiet {packages...}").read_stderr()?;
-    ensure!(warnings.is_empty(), "lints failed:\n{warnings}");
-    Ok(())
 }
 
 /// Runs a command, and prints how long it took.

@@ -117,8 +117,6 @@ mod log;
 mod service;
 mod token;
 
-use mimalloc::MiMalloc;
-
 pub use crate::command::{command_line, main};
 pub use crate::document::document;
 pub use crate::error::{Error, ErrorCode, ErrorRow, Refusal};
@@ -130,9 +128,3 @@ pub use crate::service::{Example, Info, Service};
 pub use git_version::git_version;
 pub use groundwork_store::Names;
 pub use semver::Version;
-
-// mimalloc takes less CPU time per create than the allocator of glibc, and it returns memory after
-// a burst of large bodies: 15 seconds after a thousand bodies of 1 MiB, the process had 59 MB
-// instead of 1.2 GB.
-#[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
