@@ -7,11 +7,11 @@
 //!
 //! No create may be acknowledged before [`Engine::commit`] has returned its outcome.
 //!
-//! A second thread inspects the store once a second: whether its files are still in place, how
-//! large it is, and whether it takes writes again. In SQLite the writer does the fsyncs: of the WAL
+//! A second thread inspects the store once a second. In SQLite the writer does the fsyncs: of the WAL
 //! in each commit, and of the store's file in [`Engine::upkeep`]. If the WAL has grown too long,
 //! [`Engine::inspect`] also syncs both files. In PostgreSQL nothing in this process syncs.
 
+mod inspection;
 mod writer;
 
 use std::io;
@@ -20,7 +20,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use metrics::Gauge;
+use metrics::{Gauge, Unit, describe_gauge, gauge};
 use parking_lot::Mutex;
 use slog::{Logger, crit};
 use tokio::sync::{mpsc, oneshot};
@@ -28,8 +28,10 @@ use tokio::time::timeout;
 
 use crate::engine::{Engine, Outcome, Row};
 use crate::error::{Error, Kind};
-use crate::group_commit::writer::{Inspection, Writer};
-use crate::metrics::register_commits;
+use crate::group_commit::inspection::Inspection;
+use crate::group_commit::writer::{Writer, register_metrics};
+
+const QUEUE_DEPTH: &str = "queue_depth";
 
 /// The outcome of a create, or an error if the outcome is unknown. After an error the row may be
 /// stored or not; sending the same create again shows which.
@@ -110,12 +112,18 @@ impl GroupCommit {
         timeout: Duration,
         log: Logger,
     ) -> io::Result<(Self, WriterEnd)> {
+        register_metrics();
+        describe_gauge!(
+            QUEUE_DEPTH,
+            Unit::Count,
+            "Creates that wait for a commit, not counting the creates of the running commit."
+        );
         let (end_sender, end_receiver) = oneshot::channel();
         let untried = Error::new(Kind::Unavailable, "no commit has ended yet").of_served_store();
         let shared = Arc::new(Shared {
             timeout,
             log,
-            queue_depth: register_commits(),
+            queue_depth: gauge!(QUEUE_DEPTH),
             failure: Mutex::new(Some(untried)),
             loss: OnceLock::new(),
             busy_since: Mutex::default(),

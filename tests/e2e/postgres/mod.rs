@@ -42,11 +42,10 @@ impl Scene {
         Self { cluster, server, metrics }
     }
 
-    /// Returns how often the service has retried for that cause.
-    pub fn retries(&self, cause: &str) -> u64 {
-        let name = format!("plant_store_database_retries_total{{cause=\"{cause}\"}}");
+    /// Returns how often the service has retried work on the database.
+    pub fn retries(&self) -> u64 {
         let scrape = scrape(self.metrics);
-        series(&scrape).get(name.as_str()).map_or(0, |count| count.parse().expect("a count"))
+        series(&scrape)["plant_store_database_retries_total"].parse().expect("a count")
     }
 }
 

@@ -81,12 +81,13 @@ fn serialization_failure_is_retried() {
 
     let other = scene.cluster.session("plants");
     other.execute("BEGIN; INSERT INTO plants (id, json) VALUES (1, '{\"name\":\"Ficus\"}')");
+    let retries = scene.retries();
     let mut create = scene.server.connect();
     create.send(&scene.server.post(&plant(1, "Ficus", None)));
     wait_until_blocked_by(&other, &scene.cluster);
     other.execute("COMMIT");
     create.receive().plant();
-    assert!(scene.retries("serialization") > 0, "the batch was retried");
+    assert!(scene.retries() > retries, "the batch was retried");
 
     other.execute("BEGIN; UPDATE tokens SET created_at = 0 WHERE name = 'ci'");
     thread::scope(|scope| {

@@ -1,18 +1,22 @@
-//! The threads of group commit: the writer takes waiting creates from the queue, commits them and
-//! sends their outcomes; the inspection looks at the store once a second.
+//! The thread that commits: it takes waiting creates from the queue, commits them, counts them and
+//! sends their outcomes.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::Sender;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use metrics::{Unit, counter, describe_counter, describe_histogram, histogram};
 use slog::{error, info, warn};
 use tokio::sync::mpsc;
 
-use crate::engine::{BATCH, Engine};
+use crate::engine::{BATCH, Engine, Outcome};
 use crate::error::{Error, WarningDedup};
 use crate::group_commit::{Answers, Create, End, Guard, Shared, Work};
-use crate::metrics::{record_end, record_start, show_sizes};
+
+const CREATES: &str = "creates_total";
+const BATCH_SIZE: &str = "commit_batch_size";
+const COMMIT_DURATION: &str = "commit_duration_seconds";
 
 /// A batch ends when its texts reach this many bytes, because a checkpoint copies its pages in one
 /// go.
@@ -20,66 +24,6 @@ const BATCH_BYTES: usize = 8 * 1024 * 1024;
 
 /// The timeout of a test write: creates wait behind it.
 const TEST_WRITE_TIMEOUT: Duration = Duration::from_secs(1);
-
-const INSPECT_EVERY: Duration = Duration::from_secs(1);
-
-/// A WAL of this size or larger is logged.
-const LONG_WAL: u64 = 256 * 1024 * 1024;
-
-/// The thread that inspects the store.
-pub struct Inspection {
-    pub engine: Arc<dyn Engine>,
-    pub shared: Arc<Shared>,
-    pub work_sender: mpsc::WeakUnboundedSender<Work>,
-    /// Disconnected when the writer has ended.
-    pub stopped: Receiver<()>,
-}
-
-impl Inspection {
-    /// Inspects the store every second until the writer has ended or the store is lost.
-    ///
-    /// Until a commit has succeeded, and while commits fail, the writer does a test write each
-    /// second. A load balancer sends no creates to a server that is not ready, so nothing else
-    /// would show that the database role may write, or that the failure has passed. The writer also
-    /// does a test write if the store cannot be inspected, because then commits may fail too.
-    pub fn run(self) {
-        let Self { engine, shared, work_sender, stopped } = self;
-        let mut was_long = false;
-        let mut warnings = WarningDedup::default();
-        loop {
-            let must_test = match engine.inspect().map_err(Error::of_served_store) {
-                Ok(()) => {
-                    let sizes = engine.sizes();
-                    show_sizes(sizes);
-                    let is_long = sizes.wal >= Some(LONG_WAL);
-                    if is_long && !was_long {
-                        warn!(shared.log, "the store's WAL cannot be reset: another process is \
-                            reading the store (`fuser -v` with the path of the -wal file names \
-                            it), or the disk is too slow"; "wal_bytes" => sizes.wal);
-                    }
-                    was_long = is_long;
-                    warnings.succeeded();
-                    shared.failure.lock().is_some()
-                }
-                Err(cause) if cause.is_final() => {
-                    return shared.report_end(Err(shared.report_loss(&cause)));
-                }
-                Err(cause) => {
-                    if warnings.failed(&cause) {
-                        warn!(shared.log, "the store cannot be inspected"; "cause" => %cause);
-                    }
-                    true
-                }
-            };
-            if must_test && let Some(work_sender) = work_sender.upgrade() {
-                let _ = work_sender.send(Work::TestWrite);
-            }
-            if stopped.recv_timeout(INSPECT_EVERY) != Err(RecvTimeoutError::Timeout) {
-                return;
-            }
-        }
-    }
-}
 
 /// The thread that commits.
 pub struct Writer {
@@ -178,7 +122,9 @@ impl Writer {
         let Shared { timeout, failure, loss, queue_depth, .. } = &*self.shared;
         let count = u32::try_from(batch.len()).unwrap_or(u32::MAX);
         queue_depth.decrement(count);
-        record_start(count);
+        if count > 0 {
+            histogram!(BATCH_SIZE).record(count);
+        }
         let started = Instant::now();
         // Older requests of the batch are refused in the meantime, each at its own deadline.
         let deadline = match batch.last() {
@@ -194,7 +140,10 @@ impl Writer {
         let committed = self.engine.commit(&rows, deadline).map_err(Error::of_served_store);
         let outcomes = loss.get().map_or(committed, |loss| Err(loss.clone()));
         // Counted before the outcomes are sent, so that a scrape after a response includes it.
-        record_end(count, started.elapsed(), outcomes.as_deref().unwrap_or_default());
+        if count > 0 {
+            histogram!(COMMIT_DURATION).record(started.elapsed());
+        }
+        count_outcomes(outcomes.as_deref().unwrap_or_default());
         failure.lock().clone_from(&outcomes.as_ref().err().cloned());
         let answer = |(at, (answer_sender, _)): (usize, (_, Guard))| {
             (answer_sender, outcomes.as_ref().map(|outcomes| outcomes[at]).map_err(Error::clone))
@@ -226,5 +175,33 @@ impl Writer {
             }
         }
         Ok(())
+    }
+}
+
+/// Registers the metrics of commits.
+pub fn register_metrics() {
+    describe_counter!(
+        CREATES,
+        "Creates that went through a commit, by outcome: created, repeated (the same row was \
+         already stored) or conflict (the id belongs to a different row)."
+    );
+    describe_histogram!(BATCH_SIZE, Unit::Count, "Number of creates in a commit.");
+    describe_histogram!(
+        COMMIT_DURATION,
+        Unit::Seconds,
+        "Duration of a commit including its sync, successful or not."
+    );
+    let _ = (histogram!(BATCH_SIZE), histogram!(COMMIT_DURATION));
+    count_outcomes(&[]);
+}
+
+fn count_outcomes(outcomes: &[Outcome]) {
+    for (outcome, label) in [
+        (Outcome::Created, "created"),
+        (Outcome::Repeated, "repeated"),
+        (Outcome::Conflict, "conflict"),
+    ] {
+        let count = outcomes.iter().filter(|other| **other == outcome).count();
+        counter!(CREATES, "outcome" => label).increment(count as u64);
     }
 }

@@ -10,7 +10,6 @@ use std::error::Error as _;
 use tokio_postgres::error::SqlState;
 
 use crate::error::{Error, Kind};
-use crate::metrics::RetryCause;
 use crate::url::StoreUrl;
 
 /// Codes and classes of errors that may pass within a second: connection failures, statements that
@@ -25,21 +24,19 @@ pub struct Failure {
     pub error: Error,
     /// The SQLSTATE, or empty.
     code: String,
-    /// Set if the same statements may succeed within a second, without an operator changing
-    /// anything: the cause under which the metrics count the retry. It is unknown whether the
-    /// failed statements were executed.
-    pub retry: Option<RetryCause>,
+    /// Whether the deadline was over.
+    pub is_timeout: bool,
 }
 
 impl Failure {
     /// Creates a failure that may pass within a second.
-    pub fn transient(retry: RetryCause, message: impl Into<String>) -> Self {
-        Self { retry: Some(retry), ..Error::new(Kind::Unavailable, message).into() }
+    pub fn transient(message: impl Into<String>) -> Self {
+        Error::new(Kind::Unavailable, message).into()
     }
 
     /// The deadline was over. Statements that were sent may have been executed all the same.
     pub fn timeout() -> Self {
-        Self::transient(RetryCause::Timeout, "the database did not answer in time")
+        Self { is_timeout: true, ..Self::transient("the database did not answer in time") }
     }
 
     /// Whether the SQLSTATE is one of these codes, or belongs to one of these classes.
@@ -47,9 +44,10 @@ impl Failure {
         codes.iter().any(|class| self.code.starts_with(class))
     }
 
-    /// Whether the same statements may succeed within a second.
+    /// Whether the same statements may succeed within a second, without an operator changing
+    /// anything. It is unknown whether the failed statements were executed.
     pub fn is_transient(&self) -> bool {
-        self.retry.is_some()
+        self.error.kind == Kind::Unavailable
     }
 
     /// Whether the transaction was rolled back because of another transaction, so that it had no
@@ -78,10 +76,9 @@ impl Failure {
     }
 }
 
-/// It does not pass by itself.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self { error, code: String::new(), retry: None }
+        Self { error, code: String::new(), is_timeout: false }
     }
 }
 
@@ -95,10 +92,10 @@ impl From<tokio_postgres::Error> for Failure {
             Some(error) => format!("{} (SQLSTATE {code}){}", error.message(), advice(code)),
             None => format!("{error}{cause}{}", advice(&cause)),
         };
-        let retry = retry_cause(&error, code);
         let is = |codes: &[&str]| codes.iter().any(|class| code.starts_with(class));
         let kind = match code {
-            _ if retry.is_some() => Kind::Unavailable,
+            "" if is_network_error(&error) => Kind::Unavailable,
+            _ if is(&TRANSIENT) => Kind::Unavailable,
             // `BadSignature` means that another authority has the same name.
             "" if cause.contains("UnknownIssuer") || cause.contains("BadSignature") => {
                 Kind::Untrusted
@@ -109,20 +106,7 @@ impl From<tokio_postgres::Error> for Failure {
             _ if is(&["42P01", "42703", "XX"]) => Kind::Damaged,
             _ => Kind::Other,
         };
-        Self { code: code.to_owned(), retry, error: Error::new(kind, message) }
-    }
-}
-
-/// Returns the cause under which the metrics count a retry after this error, or `None` if a retry
-/// is useless.
-fn retry_cause(error: &tokio_postgres::Error, code: &str) -> Option<RetryCause> {
-    match code {
-        "" => is_network_error(error).then_some(RetryCause::Connection),
-        "40001" => Some(RetryCause::Serialization),
-        "40P01" => Some(RetryCause::Deadlock),
-        "25006" => Some(RetryCause::ReadOnly),
-        _ if code.starts_with("08") || code.starts_with("57") => Some(RetryCause::Connection),
-        _ => TRANSIENT.iter().any(|class| code.starts_with(class)).then_some(RetryCause::Other),
+        Self { code: code.to_owned(), ..Error::new(kind, message).into() }
     }
 }
 

@@ -22,7 +22,6 @@ use parking_lot::Mutex;
 use crate::Names;
 use crate::engine::{Engine, FirstToken, LAYOUT, Mode, Opened, Outcome, Row, Sizes};
 use crate::error::{At, Error, Kind};
-use crate::metrics::register_retries;
 use crate::postgres::connector::{Connector, Purpose};
 use crate::postgres::error::Failure;
 use crate::postgres::schema::{Content, UNFINISHED};
@@ -149,7 +148,6 @@ impl Postgres {
         ca: Option<&Path>,
         purpose: Purpose,
     ) -> Result<Self, Error> {
-        register_retries();
         let name = StoreUrl::Postgres(url.clone());
         let to_read = Connector::new(names, url, ca, purpose)
             .at(&name, "read the certificates of its authority")?;

@@ -15,7 +15,6 @@ use tokio_postgres::types::{ToSql, Type};
 
 use crate::Names;
 use crate::engine::{Outcome, PAGE_BYTES, Row, is_same_json};
-use crate::metrics::RetryCause;
 use crate::postgres::error::Failure;
 use crate::postgres::session::{MAX_EXPONENT, Session};
 use crate::token::{ADD, READ, REVOKE, StoredToken, TokenName, token_of_row};
@@ -57,8 +56,7 @@ pub async fn commit(session: &Session, rows: &[Row]) -> Result<Vec<Outcome>, Fai
     let found = session.client.query_typed(&query, &[(&taken, Type::INT8_ARRAY)]).await?;
     let stored = to_rows(&found)?;
     if stored.len() != taken.len() {
-        let message = "a row was removed from the store";
-        return Err(Failure::transient(RetryCause::Other, message));
+        return Err(Failure::transient("a row was removed from the store"));
     }
     let mut kept: HashMap<_, _> = stored.iter().map(|row| (row.id, &row.json)).collect();
     let outcomes = rows.iter().map(|row| match kept.entry(row.id) {

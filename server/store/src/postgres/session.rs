@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use backon::{BlockingRetryable, ConstantBuilder};
 use futures::StreamExt;
 use futures::stream::poll_fn;
+use metrics::{counter, describe_counter};
 use parking_lot::Mutex;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::OnceCell;
@@ -23,9 +24,10 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use crate::Names;
 use crate::engine::BATCH;
 use crate::error::Error;
-use crate::metrics::{RetryCause, retried};
 use crate::postgres::connector::Connector;
 use crate::postgres::error::Failure;
+
+const RETRIES: &str = "database_retries_total";
 
 /// The timeout for cancelling a statement.
 const CANCEL_TIMEOUT: Duration = Duration::from_millis(250);
@@ -168,8 +170,10 @@ pub struct ReconnectingSession {
 }
 
 impl ReconnectingSession {
-    /// Creates a session that connects on the first call.
+    /// Creates a session that connects on the first call, and registers the metric of retries.
     pub fn new(connector: Connector) -> Result<Self, Error> {
+        describe_counter!(RETRIES, "Retries of work on the database.");
+        counter!(RETRIES).increment(0);
         let runtime = Builder::new_current_thread().enable_all().build()?;
         Ok(Self { connector, session: None, last_error: None, runtime: Some(runtime) })
     }
@@ -186,7 +190,7 @@ impl ReconnectingSession {
         attempt
             .retry(PAUSES)
             .when(|failure| may_repeat(failure) && Instant::now() + 2 * PAUSE < deadline)
-            .notify(|failure, _| failure.retry.into_iter().for_each(retried))
+            .notify(|_, _| counter!(RETRIES).increment(1))
             .call()
     }
 
@@ -198,7 +202,7 @@ impl ReconnectingSession {
     ) -> Result<T, Failure> {
         let mut done = self.attempt(deadline, work);
         if let Err(failure) = &mut done
-            && failure.retry == Some(RetryCause::Timeout)
+            && failure.is_timeout
             && let Some(error) = &self.last_error
         {
             failure.error = Error::new(failure.error.kind, error.to_string());
@@ -228,7 +232,7 @@ impl ReconnectingSession {
                     // What a warning means for a row is unknown, and a commit with a warning may be
                     // missing on the standby. Its message may contain a value of a row.
                     let message = format!("the database warned with SQLSTATE {code}");
-                    Err(Failure::transient(RetryCause::Warning, message))
+                    Err(Failure::transient(message))
                 })
             });
             if done.is_ok() {
