@@ -13,14 +13,14 @@
 
 mod copy;
 mod files;
-mod rows;
+mod open;
+mod reads;
 mod schema;
 mod served_files;
 mod wal;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
 use parking_lot::Mutex;
@@ -29,107 +29,22 @@ use rusqlite::wal::CheckpointMode;
 use rusqlite::{Connection, ErrorCode};
 
 use crate::Names;
-use crate::engine::{Engine, FirstToken, Mode, Opened, Outcome, Row, Sizes};
+use crate::engine::{Engine, Outcome, Row, Sizes, is_same_json};
 use crate::error::{At, Error, Kind};
-use crate::sqlite::files::{
-    CREATE, OPEN, has_pages_beside, lock, require_index_of_server, require_write_access, sizes,
-};
+use crate::sqlite::files::sizes;
 use crate::sqlite::served_files::ServedFiles;
 use crate::sqlite::wal::{
-    Access, Checkpoints, WAL_BOUND, checkpoint_truncate, connect, remove_wal_at_close,
-    sync_empty_wal, truncate_long_wal, try_checkpoint, use_wal,
+    Checkpoints, WAL_BOUND, remove_wal_at_close, truncate_long_wal, try_checkpoint,
 };
 use crate::token::{StoredToken, TokenName};
 use crate::url::StoreUrl;
 
 pub use copy::copy;
+pub use open::{open, open_state_to_read, open_to_read};
 
-const OPEN_WITH_WAL: &str = "read the file together with its WAL, which takes its -shm file, or \
-    write access to the file and its folder";
 const CHECKPOINT: &str = "copy the store's WAL into its file";
 const CLOSE: &str = "close the store";
 const READ_TOKENS: &str = "read the tokens";
-
-/// See [`crate::open`].
-pub fn open(names: &'static Names, path: &Path, mode: Mode<'_>) -> Result<Opened, Error> {
-    let (store, is_new) = match mode {
-        Mode::Read => (open_to_read(names, path)?, false),
-        Mode::Change => (open_to_change(names, path)?, false),
-        Mode::Serve => open_to_serve(names, path, None)?,
-        Mode::ServeOrCreate(first_token) => open_to_serve(names, path, Some(first_token))?,
-    };
-    Ok(Opened { store: Arc::new(store), is_new })
-}
-
-/// Opens a store for serving. If there is none, creates it with the first token if one is given.
-/// Returns whether it was created.
-fn open_to_serve(
-    names: &'static Names,
-    path: &Path,
-    first_token: Option<FirstToken<'_>>,
-) -> Result<(Sqlite, bool), Error> {
-    let (file, was_created) = match first_token {
-        Some(first_token) => files::open_or_create(path, first_token)?,
-        None => (files::open(path)?, false),
-    };
-    lock(&file, path)?;
-    if !was_created {
-        schema::require_store(path, &file, names)?;
-    }
-    // This also rolls back a creation that was killed.
-    let mut store = Sqlite::open(names, path, file, Access::Write)?;
-    let is_new = match first_token {
-        Some(first_token) => {
-            let connection = &mut store.commits.get_mut().connection;
-            schema::create(connection, names, first_token).at(url(path), CREATE)?
-        }
-        None => false,
-    };
-    store.prepare_to_serve()?;
-    Ok((store, is_new))
-}
-
-/// Opens a store to change its tokens.
-fn open_to_change(names: &'static Names, path: &Path) -> Result<Sqlite, Error> {
-    let file = files::open(path)?;
-    require_index_of_server(&file, path)?;
-    schema::require_store(path, &file, names)?;
-    Sqlite::open(names, path, file, Access::Write)
-}
-
-/// Opens a store to read it.
-///
-/// SQLite's readers write to the WAL index. Without write access to the file and its folder, a file
-/// that no server has open, and that contains everything, is read alone. Any other store is read
-/// through the WAL and the index that are there, or not at all. A store is
-/// never read without its WAL.
-pub fn open_to_read(names: &'static Names, path: &Path) -> Result<Sqlite, Error> {
-    let file = files::open_to_read(path)?;
-    schema::require_store(path, &file, names)?;
-    let access = if require_write_access(path).is_ok() {
-        require_index_of_server(&file, path)?;
-        Access::Write
-    // The lock keeps a server from starting until this process has closed the file.
-    } else if !has_pages_beside(path) && file.try_lock_shared().is_ok() {
-        Access::Immutable
-    } else {
-        Access::Read
-    };
-    let has_pages_beside = has_pages_beside(path);
-    let mut store = Sqlite::open(names, path, file, access)?;
-    if has_pages_beside {
-        // A command that only reads leaves the WAL of a crash where it is.
-        store.remove_wal_at_close(false)?;
-    }
-    Ok(store)
-}
-
-/// Opens a store to read one state of it.
-pub fn open_state_to_read(names: &'static Names, path: &Path) -> Result<Sqlite, Error> {
-    let store = open_to_read(names, path)?;
-    store.reads.lock().execute_batch("BEGIN").at(url(path), OPEN)?;
-    Ok(store)
-}
 
 /// A store in a file, with the WAL and the WAL index beside it (`-wal`, `-shm`).
 pub struct Sqlite {
@@ -151,43 +66,6 @@ struct Commits {
 }
 
 impl Sqlite {
-    /// Opens the file. It is either a store, or empty and locked.
-    fn open(names: &'static Names, path: &Path, file: File, access: Access) -> Result<Self, Error> {
-        let open = if access == Access::Read { OPEN_WITH_WAL } else { OPEN };
-        let connect = || connect(path, access).at(url(path), open);
-        let commits = Commits { connection: connect()?, checkpoints: Checkpoints::default() };
-        let reads = connect()?.into();
-        Ok(Self {
-            names,
-            path: path.to_owned(),
-            commits: commits.into(),
-            reads,
-            served_files: None,
-            file,
-        })
-    }
-
-    /// Prepares the store for serving. Its whole content is on the disk when this returns.
-    fn prepare_to_serve(&mut self) -> Result<(), Error> {
-        // From now on closing a connection keeps the WAL, unless `close` has checkpointed it.
-        self.remove_wal_at_close(false)?;
-        let connection = &self.commits.get_mut().connection;
-        use_wal(connection).at(url(&self.path), OPEN)?;
-        checkpoint_truncate(connection).at(url(&self.path), CHECKPOINT)?;
-        sync_empty_wal(&self.path).at(url(&self.path), CHECKPOINT)?;
-        self.served_files =
-            Some(ServedFiles::of(&self.path, &self.file).at(url(&self.path), OPEN)?);
-        Ok(())
-    }
-
-    /// Sets whether the last connection that is closed checkpoints and removes the WAL.
-    fn remove_wal_at_close(&mut self, remove: bool) -> Result<(), Error> {
-        for connection in [&self.commits.get_mut().connection, self.reads.get_mut()] {
-            remove_wal_at_close(connection, remove).at(url(&self.path), OPEN)?;
-        }
-        Ok(())
-    }
-
     /// Checks the table of the tokens, and nothing else.
     pub fn check_tokens(&self) -> Result<(), Error> {
         let sound = schema::require_sound(&self.reads.lock(), "main.integrity_check(tokens)");
@@ -207,9 +85,21 @@ impl Sqlite {
 impl Engine for Sqlite {
     /// Checks the files before and after the transaction: nobody would find a row that was
     /// committed to a removed or replaced file.
+    ///
+    /// A test write rewrites a page unchanged, because a transaction without a write would not show
+    /// whether the store takes writes.
     fn commit(&self, rows: &[Row], _: Instant) -> Result<Vec<Outcome>, Error> {
         self.require_files_in_place()?;
-        let outcomes = rows::commit(&mut self.commits.lock().connection, self.names, rows)?;
+        let connection = &mut self.commits.lock().connection;
+        let transaction = connection.transaction()?;
+        if rows.is_empty() {
+            // SQLite leaves this field to the user, and the store does not use it.
+            let version: i32 =
+                transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+            transaction.pragma_update(None, "user_version", version)?;
+        }
+        let outcomes = add(&transaction, self.names, rows)?;
+        transaction.commit()?;
         self.require_files_in_place()?;
         Ok(outcomes)
     }
@@ -221,19 +111,19 @@ impl Engine for Sqlite {
 
     fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, Error> {
         let connection = self.reads.lock();
-        rows::page(&connection, self.names, after, limit).at(self.url(), "read the rows")
+        reads::page(&connection, self.names, after, limit).at(self.url(), "read the rows")
     }
 
     fn count(&self) -> Result<u64, Error> {
-        rows::count(&self.reads.lock(), self.names).at(self.url(), "count the rows")
+        reads::count(&self.reads.lock(), self.names).at(self.url(), "count the rows")
     }
 
     fn tokens(&self) -> Result<Vec<StoredToken>, Error> {
-        rows::tokens(&self.reads.lock()).at(self.url(), READ_TOKENS)
+        reads::tokens(&self.reads.lock()).at(self.url(), READ_TOKENS)
     }
 
     fn add_token(&self, token: &StoredToken) -> Result<(), Error> {
-        let added = rows::add_token(&mut self.reads.lock(), token);
+        let added = reads::add_token(&mut self.reads.lock(), token);
         if added.at(self.url(), "store the token")? {
             Ok(())
         } else {
@@ -242,7 +132,7 @@ impl Engine for Sqlite {
     }
 
     fn revoke_token(&self, name: &TokenName) -> Result<(), Error> {
-        rows::revoke_token(&mut self.reads.lock(), name).at(self.url(), "revoke the token")
+        reads::revoke_token(&mut self.reads.lock(), name).at(self.url(), "revoke the token")
     }
 
     fn check(&self) -> Result<Vec<String>, Error> {
@@ -276,6 +166,30 @@ impl Engine for Sqlite {
         }
         Ok(None)
     }
+}
+
+/// Adds the rows whose ids are free, and compares the others with the stored rows.
+fn add(
+    transaction: &Connection,
+    Names { table, .. }: &Names,
+    rows: &[Row],
+) -> rusqlite::Result<Vec<Outcome>> {
+    let mut insert = transaction.prepare_cached(&format!(
+        "INSERT INTO {table} (id, json) VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING"
+    ))?;
+    let mut kept =
+        transaction.prepare_cached(&format!("SELECT json FROM {table} WHERE id = ?1"))?;
+    let outcomes = rows.iter().map(|row| {
+        if insert.execute((row.id, &*row.json))? == 1 {
+            return Ok(Outcome::Created);
+        }
+        let is_same = kept.query_row([row.id], |kept| {
+            // A text that is not UTF-8 was written by another program, so it is a different row.
+            Ok(kept.get_ref(0)?.as_str().is_ok_and(|kept| is_same_json(kept, &row.json)))
+        })?;
+        Ok(if is_same { Outcome::Repeated } else { Outcome::Conflict })
+    });
+    outcomes.collect()
 }
 
 /// Returns the URL that names the store in an error.

@@ -11,11 +11,12 @@ use rusqlite::Connection;
 use rusqlite::ffi::{self, SQLITE_IOERR_SHMSIZE};
 use tempfile::TempDir;
 
-use super::{Sqlite, open_to_change, open_to_serve};
 use crate::Names;
 use crate::engine::{Engine, Outcome, PAGE_ROWS, Row};
 use crate::error::{At, Error, Kind};
+use crate::sqlite::Sqlite;
 use crate::sqlite::files::{wal_index_of, wal_of};
+use crate::sqlite::open::{open_to_change, open_to_serve};
 
 static NAMES: Names = Names { program: "book-shelf", table: "books", application_id: *b"BKS" };
 

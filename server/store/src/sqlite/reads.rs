@@ -1,4 +1,4 @@
-//! Adding, comparing and reading rows, and reading and changing tokens.
+//! What the second connection does: it reads rows, and reads and changes tokens.
 
 use std::sync::Arc;
 
@@ -7,55 +7,11 @@ use rusqlite::wal::CheckpointMode;
 use rusqlite::{Connection, ErrorCode};
 
 use crate::Names;
-use crate::engine::{Outcome, PAGE_BYTES, Row, is_same_json};
+use crate::engine::{PAGE_BYTES, Row};
 use crate::error::Error;
 use crate::sqlite::schema;
 use crate::sqlite::wal::try_checkpoint;
 use crate::token::{ADD, READ, REVOKE, StoredToken, TokenName, token_of_row};
-
-/// Commits the rows whose ids are free. Without rows it is a test write: it rewrites a page
-/// unchanged, because a transaction without a write would not show whether the store takes writes.
-pub fn commit(
-    connection: &mut Connection,
-    names: &Names,
-    rows: &[Row],
-) -> rusqlite::Result<Vec<Outcome>> {
-    let transaction = connection.transaction()?;
-    let outcomes = if rows.is_empty() {
-        // SQLite leaves this field to the user, and the store does not use it.
-        let version: i32 =
-            transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        transaction.pragma_update(None, "user_version", version)?;
-        Vec::new()
-    } else {
-        add(&transaction, names, rows)?
-    };
-    transaction.commit()?;
-    Ok(outcomes)
-}
-
-fn add(
-    transaction: &Connection,
-    Names { table, .. }: &Names,
-    rows: &[Row],
-) -> rusqlite::Result<Vec<Outcome>> {
-    let mut insert = transaction.prepare_cached(&format!(
-        "INSERT INTO {table} (id, json) VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING"
-    ))?;
-    let mut kept =
-        transaction.prepare_cached(&format!("SELECT json FROM {table} WHERE id = ?1"))?;
-    let outcomes = rows.iter().map(|row| {
-        if insert.execute((row.id, &*row.json))? == 1 {
-            return Ok(Outcome::Created);
-        }
-        let is_same = kept.query_row([row.id], |kept| {
-            // A text that is not UTF-8 was written by another program, so it is a different row.
-            Ok(kept.get_ref(0)?.as_str().is_ok_and(|kept| is_same_json(kept, &row.json)))
-        })?;
-        Ok(if is_same { Outcome::Repeated } else { Outcome::Conflict })
-    });
-    outcomes.collect()
-}
 
 /// Reads the next rows after an id, in the order of the ids. Each page is a transaction of its own,
 /// so that the WAL can be reset between two pages.

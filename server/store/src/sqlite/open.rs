@@ -1,0 +1,140 @@
+//! Opening a store: to read it, to change its tokens, or to serve it.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::Names;
+use crate::engine::{FirstToken, Mode, Opened};
+use crate::error::{At, Error};
+use crate::sqlite::files::{
+    self, CREATE, OPEN, has_pages_beside, lock, require_index_of_server, require_write_access,
+};
+use crate::sqlite::served_files::ServedFiles;
+use crate::sqlite::wal::{
+    Access, Checkpoints, checkpoint_truncate, connect, remove_wal_at_close, sync_empty_wal, use_wal,
+};
+use crate::sqlite::{CHECKPOINT, Commits, Sqlite, schema, url};
+
+const OPEN_WITH_WAL: &str = "read the file together with its WAL, which takes its -shm file, or \
+    write access to the file and its folder";
+
+/// See [`crate::open`].
+pub fn open(names: &'static Names, path: &Path, mode: Mode<'_>) -> Result<Opened, Error> {
+    let (store, is_new) = match mode {
+        Mode::Read => (open_to_read(names, path)?, false),
+        Mode::Change => (open_to_change(names, path)?, false),
+        Mode::Serve => open_to_serve(names, path, None)?,
+        Mode::ServeOrCreate(first_token) => open_to_serve(names, path, Some(first_token))?,
+    };
+    Ok(Opened { store: Arc::new(store), is_new })
+}
+
+/// Opens a store for serving. If there is none, creates it with the first token if one is given.
+/// Returns whether it was created.
+pub fn open_to_serve(
+    names: &'static Names,
+    path: &Path,
+    first_token: Option<FirstToken<'_>>,
+) -> Result<(Sqlite, bool), Error> {
+    let (file, was_created) = match first_token {
+        Some(first_token) => files::open_or_create(path, first_token)?,
+        None => (files::open(path)?, false),
+    };
+    lock(&file, path)?;
+    if !was_created {
+        schema::require_store(path, &file, names)?;
+    }
+    // This also rolls back a creation that was killed.
+    let mut store = Sqlite::open(names, path, file, Access::Write)?;
+    let is_new = match first_token {
+        Some(first_token) => {
+            let connection = &mut store.commits.get_mut().connection;
+            schema::create(connection, names, first_token).at(url(path), CREATE)?
+        }
+        None => false,
+    };
+    store.prepare_to_serve()?;
+    Ok((store, is_new))
+}
+
+/// Opens a store to change its tokens.
+pub fn open_to_change(names: &'static Names, path: &Path) -> Result<Sqlite, Error> {
+    let file = files::open(path)?;
+    require_index_of_server(&file, path)?;
+    schema::require_store(path, &file, names)?;
+    Sqlite::open(names, path, file, Access::Write)
+}
+
+/// Opens a store to read it.
+///
+/// SQLite's readers write to the WAL index. Without write access to the file and its folder, a file
+/// that no server has open, and that contains everything, is read alone. Any other store is read
+/// through the WAL and the index that are there, or not at all. A store is never read without its
+/// WAL.
+pub fn open_to_read(names: &'static Names, path: &Path) -> Result<Sqlite, Error> {
+    let file = files::open_to_read(path)?;
+    schema::require_store(path, &file, names)?;
+    let access = if require_write_access(path).is_ok() {
+        require_index_of_server(&file, path)?;
+        Access::Write
+    // The lock keeps a server from starting until this process has closed the file.
+    } else if !has_pages_beside(path) && file.try_lock_shared().is_ok() {
+        Access::Immutable
+    } else {
+        Access::Read
+    };
+    let has_pages_beside = has_pages_beside(path);
+    let mut store = Sqlite::open(names, path, file, access)?;
+    if has_pages_beside {
+        // A command that only reads leaves the WAL of a crash where it is.
+        store.remove_wal_at_close(false)?;
+    }
+    Ok(store)
+}
+
+/// Opens a store to read one state of it.
+pub fn open_state_to_read(names: &'static Names, path: &Path) -> Result<Sqlite, Error> {
+    let store = open_to_read(names, path)?;
+    store.reads.lock().execute_batch("BEGIN").at(url(path), OPEN)?;
+    Ok(store)
+}
+
+impl Sqlite {
+    /// Opens the file. It is either a store, or empty and locked.
+    fn open(names: &'static Names, path: &Path, file: File, access: Access) -> Result<Self, Error> {
+        let open = if access == Access::Read { OPEN_WITH_WAL } else { OPEN };
+        let connect = || connect(path, access).at(url(path), open);
+        let commits = Commits { connection: connect()?, checkpoints: Checkpoints::default() };
+        let reads = connect()?.into();
+        Ok(Self {
+            names,
+            path: path.to_owned(),
+            commits: commits.into(),
+            reads,
+            served_files: None,
+            file,
+        })
+    }
+
+    /// Prepares the store for serving. Its whole content is on the disk when this returns.
+    fn prepare_to_serve(&mut self) -> Result<(), Error> {
+        // From now on closing a connection keeps the WAL, unless `close` has checkpointed it.
+        self.remove_wal_at_close(false)?;
+        let connection = &self.commits.get_mut().connection;
+        use_wal(connection).at(url(&self.path), OPEN)?;
+        checkpoint_truncate(connection).at(url(&self.path), CHECKPOINT)?;
+        sync_empty_wal(&self.path).at(url(&self.path), CHECKPOINT)?;
+        self.served_files =
+            Some(ServedFiles::of(&self.path, &self.file).at(url(&self.path), OPEN)?);
+        Ok(())
+    }
+
+    /// Sets whether the last connection that is closed checkpoints and removes the WAL.
+    fn remove_wal_at_close(&mut self, remove: bool) -> Result<(), Error> {
+        for connection in [&self.commits.get_mut().connection, self.reads.get_mut()] {
+            remove_wal_at_close(connection, remove).at(url(&self.path), OPEN)?;
+        }
+        Ok(())
+    }
+}
