@@ -82,31 +82,30 @@
 //!
 //! # The path of a create
 //!
-//! This is the path of a create on SQLite. `token` and `log` are files of this crate, and the other
-//! names without a crate are files of `http`.
+//! `tokens` is a file of this crate, and the other names without a crate are files of `http`.
 //!
 //! ```text
 //! socket → Dropshot
 //!   → the operation of the service
 //!     → request                      run the operation within the common steps
-//!       → token, tokens                parse the token, and check that it is accepted
-//!       → request                      read the input
-//!         → tokens                       acquire a permit
-//!         → body                         receive and parse the body
+//!       → tokens                       parse the token, and check that it is accepted
+//!       → request                      acquire a permit
+//!       → body                         receive and parse the body
 //!       → the operation of the service
 //!         → request, typed               serialize the resource
 //!           → groundwork-store             queue the row for the writer, which commits the batch:
 //!                                          one transaction, one fsync
 //!         → typed                        create the 200 from the serialized resource
-//!       → access_log → log             write the record, and update the metrics
+//!       → access_log                   write the record, and update the metrics
 //! ```
 //!
 //! # The other modules
 //!
 //! `service` is what the kit does not know. `document` completes the OpenAPI document. `error`
 //! contains the table of errors. `command` is the command line, with a file or a folder for each
-//! command; only this module starts the others. `admin` serves the metrics and the probes. Nothing
-//! here knows which engine stores the rows, and nothing names a service or its resource.
+//! command; only this module starts the others. `log` writes all records to stderr. `admin` serves
+//! the metrics and the probes. Nothing here knows which engine stores the rows, and nothing names a
+//! service or its resource.
 
 mod admin;
 mod command;
@@ -115,7 +114,7 @@ mod error;
 mod http;
 mod log;
 mod service;
-mod token;
+mod tokens;
 
 pub use crate::command::{command_line, main};
 pub use crate::document::document;

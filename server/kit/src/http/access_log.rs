@@ -15,8 +15,8 @@ use metrics::{Histogram, Unit, counter, describe_counter, describe_histogram, hi
 use slog::{KV, Logger, Record, Serializer, debug, error, info};
 
 use crate::error::Refusal;
-use crate::http::tokens::KnownToken;
 use crate::service::Service;
+use crate::tokens::KnownToken;
 
 const REFUSALS: &str = "refusals_total";
 const REQUEST_DURATION: &str = "request_duration_seconds";

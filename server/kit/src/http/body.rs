@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
 use crate::error::{ErrorCode, Refusal};
-use crate::http::limits::Limits;
+use crate::http::Limits;
 
 /// The first allocation for a body, at most. A client may declare any length.
 const FIRST_ALLOCATION: usize = 64 * 1024;

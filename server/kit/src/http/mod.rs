@@ -1,27 +1,31 @@
-//! The HTTP side of a service: everything that happens to a request.
+//! The HTTP side of a service: the state that requests share, their limits, and the server that
+//! serves them. The other files contain everything that happens to a request.
 //!
 //! Nothing here knows which engine stores the rows.
 
 mod access_log;
 mod body;
-pub(crate) mod limits;
 pub(crate) mod request;
-mod tokens;
 pub(crate) mod typed;
 
 use std::io;
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
+use std::time::Duration;
 
+use bytesize::ByteSize;
+use clap::builder::TypedValueParser;
+use clap::value_parser;
 use dropshot::{BuildError, ConfigDropshot, ConfigTls, HandlerTaskMode, HttpServer, ServerBuilder};
 use groundwork_store::{Engine, GroupCommit, WriterEnd};
 use slog::Logger;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Semaphore};
 
 use crate::http::access_log::AccessLog;
-use crate::http::limits::Limits;
-use crate::http::tokens::{KnownTokens, Permits};
 use crate::service::Service;
+use crate::tokens::KnownTokens;
 
 /// The Dropshot context of a service's operations. [`respond`](crate::respond) uses it.
 pub type Context = Arc<State>;
@@ -36,15 +40,16 @@ pub struct State {
     /// Locked while a row is read. An engine reads one page at a time, and requests that wait here
     /// take no blocking thread.
     reading: Arc<Mutex<()>>,
-    /// Each request that uses the store holds a permit while it is in the service.
-    permits: Permits,
+    /// Each request that uses the store holds a permit while it is in the service. The permits
+    /// bound the memory of requests.
+    permits: Arc<Semaphore>,
     limits: Limits,
     access_log: Arc<AccessLog>,
 }
 
 impl State {
-    /// Starts the writer of `store` and the thread that reads its tokens, and creates the state of
-    /// a service that logs each request to `log`. Registers the metrics of requests.
+    /// Starts the writer of `store` and the thread that reads its `tokens`, and creates the state
+    /// of a service that logs each request to `log`. Registers the metrics of requests.
     ///
     /// # Errors
     ///
@@ -52,12 +57,12 @@ impl State {
     pub(crate) fn start(
         service: &'static Service,
         store: Arc<dyn Engine>,
+        tokens: Arc<KnownTokens>,
         limits: Limits,
         log: &Logger,
     ) -> io::Result<(Self, WriterEnd)> {
         let (commits, writer_end) =
             GroupCommit::start(Arc::clone(&store), *limits.store_timeout, log.clone())?;
-        let tokens = Arc::new(KnownTokens::new(limits.max_creates));
         tokens.start_reading(&store)?;
         let state = Self {
             service,
@@ -65,7 +70,7 @@ impl State {
             tokens,
             commits,
             reading: Arc::default(),
-            permits: Permits::new(limits.max_creates.get()),
+            permits: Arc::new(Semaphore::new(limits.max_creates.get() as usize)),
             limits,
             access_log: Arc::new(AccessLog::new(service, log.clone())),
         };
@@ -95,4 +100,49 @@ pub(crate) fn start_server(
         ..ConfigDropshot::default()
     };
     ServerBuilder::new(api, state, log).config(config).tls(tls).start()
+}
+
+/// A body is held in memory, so a much larger limit would end the process before the body ends.
+const MAX_BODY: ByteSize = ByteSize::gib(1);
+
+/// PostgreSQL takes 0 for no limit. A limit that is much longer would overflow the clock when its
+/// deadline is computed.
+const TIME_LIMITS: RangeInclusive<Duration> =
+    Duration::from_millis(1)..=Duration::from_hours(366 * 24);
+
+/// The limits of requests, as flags of `serve`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Limits {
+    /// Maximum size of a request body
+    #[arg(long, value_name = "SIZE", value_parser = body_size, default_value = "64KiB")]
+    pub max_body: ByteSize,
+
+    /// Maximum number of creates in the service at a time; one token may have half of them. Further
+    /// creates are refused with `error` 503
+    #[arg(long, value_name = "CREATES", value_parser = positive(), default_value = "1024")]
+    pub max_creates: NonZeroU32,
+
+    /// How long a request body may take to arrive
+    #[arg(long, value_name = "DURATION", value_parser = time_limit, default_value = "10s")]
+    pub body_timeout: humantime::Duration,
+
+    /// How long a create may wait for the store before it is refused with `error` 503; the
+    /// {resource} may or may not be stored
+    #[arg(long, value_name = "DURATION", value_parser = time_limit, default_value = "5s")]
+    pub store_timeout: humantime::Duration,
+}
+
+fn body_size(text: &str) -> Result<ByteSize, String> {
+    let size = text.parse()?;
+    if size > MAX_BODY { Err(format!("the maximum is {MAX_BODY}")) } else { Ok(size) }
+}
+
+fn time_limit(text: &str) -> Result<humantime::Duration, String> {
+    let time: humantime::Duration = text.parse().map_err(|error| format!("{error}"))?;
+    if TIME_LIMITS.contains(&*time) { Ok(time) } else { Err("expected 1ms to 1y".into()) }
+}
+
+/// Parses an integer that is at least 1.
+fn positive() -> impl TypedValueParser<Value = NonZeroU32> {
+    value_parser!(u32).range(1..).try_map(NonZeroU32::try_from)
 }

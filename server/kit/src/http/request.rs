@@ -22,18 +22,16 @@ use tokio::time::timeout;
 
 use crate::error::{Error, ErrorCode, Refusal};
 use crate::http::access_log::AccessRecord;
-use crate::http::tokens::KnownToken;
 use crate::http::typed::{Answer, Content, JsonText, UnreadRequest};
 use crate::http::{Context, State, body};
 use crate::service::Service;
-use crate::token::Token;
+use crate::tokens::{KnownToken, Token};
 
 /// A request whose token is accepted. Its methods are the steps of an operation.
 pub struct AcceptedRequest {
     state: Context,
     token: Arc<KnownToken>,
-    /// Bounds the memory of requests. Held from before the body or the store is read until the
-    /// whole answer has been written to the socket.
+    /// See [`AcceptedRequest::permit`].
     permit: Option<Guard>,
     record: AccessRecord,
 }
@@ -201,12 +199,27 @@ impl AcceptedRequest {
         Ok(Answer::ok(text, permit))
     }
 
-    /// Acquires a permit, or returns the permit that an earlier step has acquired.
+    /// Acquires a permit of the service and of the token, or returns what an earlier step has
+    /// acquired.
+    ///
+    /// Permits bound the memory of requests. So a request acquires them before any byte of its body
+    /// or of the store is read, and releases them when the last byte of its answer has been written
+    /// to the socket, or when the connection and the commit of the row have ended.
+    ///
+    /// # Errors
+    ///
+    /// `error` 503 if other requests hold all permits of one of them.
     fn permit(&mut self) -> Result<Guard, Refusal> {
         if let Some(permit) = &self.permit {
             return Ok(Arc::clone(permit));
         }
-        let permit: Guard = Arc::new(self.state.permits.acquire(&self.token.permits)?);
+        let exhausted = |cause| Refusal::of(ErrorCode::SERVICE_UNAVAILABLE).because(cause);
+        let of_token = Arc::clone(&self.token.permits).try_acquire_owned();
+        let of_token =
+            of_token.map_err(|_| exhausted("the token already holds half of the permits"))?;
+        let of_service = Arc::clone(&self.state.permits).try_acquire_owned();
+        let of_service = of_service.map_err(|_| exhausted("the service has no permit left"))?;
+        let permit: Guard = Arc::new((of_service, of_token));
         self.permit = Some(Arc::clone(&permit));
         Ok(permit)
     }

@@ -12,7 +12,7 @@ use humantime::Duration;
 use crate::command::names;
 use crate::command::serve::tls::TlsFiles;
 use crate::command::shared::StoreArgs;
-use crate::http::limits::Limits;
+use crate::http::Limits;
 use crate::log::{LogFormat, LogLevel};
 use crate::service::Service;
 

@@ -13,7 +13,7 @@ use slog::{Logger, warn};
 use crate::command::serve::args::{Args, FirstToken};
 use crate::command::shared::print;
 use crate::service::{Example, Service};
-use crate::token::{self, Issued};
+use crate::tokens::{self, Issued};
 
 /// Issues the first token of a new store, unless the flags ask for none, and prints it. The caller
 /// then stores it together with the store, so a token that could not be printed is never accepted.
@@ -28,7 +28,8 @@ pub fn first_token(
         return Ok(None);
     }
     if printed.get().is_none() {
-        let Issued { token, stored } = token::issue(service.token_prefix, TokenName::first(), None);
+        let Issued { token, stored } =
+            tokens::issue(service.token_prefix, TokenName::first(), None);
         print(&format!("TOKEN={}\n", token.reveal())).map_err(|cause| {
             let message = "the first token could not be printed, so no store was created";
             store::Error::new(Kind::Other, format!("{message}: {cause:#}"))

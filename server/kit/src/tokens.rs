@@ -1,5 +1,8 @@
-//! The in-memory snapshot of the tokens, which authenticates every request, and the permits that
-//! requests hold.
+//! Bearer tokens: their format, how they are issued, and the tokens that a server accepts.
+//!
+//! A token is the prefix, 32 random base62 characters (190 bits), and the CRC-32 of these
+//! characters as six base62 digits. The prefix and the checksum let a secret scanner recognize a
+//! leaked token offline, and let the service refuse a mistyped token without a lookup.
 //!
 //! Authentication never reads the store. A dedicated thread reads all tokens twice a second, and
 //! each snapshot is valid for the duration of the [`LEASE`], counted from before it was read. A
@@ -7,9 +10,11 @@
 //! `token revoke` has returned. This includes a server that was stopped or suspended, and a server
 //! that cannot read its store. Expiry is checked at each request.
 //!
-//! A snapshot contains only the digest and the first characters of each token. Nothing in this
-//! module may hold a whole token.
+//! A token exists as text in only two places: where it is parsed, and where it is shown to its
+//! owner, once. Nothing here may print a token, and a snapshot contains only the digest and the
+//! first characters of each token.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io;
@@ -17,21 +22,104 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::ensure;
-use chrono::Utc;
-use groundwork_store::token::{StoredToken, TokenDigest};
+use chrono::{DateTime, Utc};
+use groundwork_store::token::{StoredToken, TokenDigest, TokenName};
 use groundwork_store::{self as store, Engine, WarningDedup};
 use metrics::{Unit, describe_gauge, gauge};
 use nix::time::{ClockId, clock_gettime};
 use parking_lot::RwLock;
+use rand::{RngExt, distr::Alphanumeric};
+use sha2::{Digest, Sha256};
 use slog::{Logger, warn};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::time::interval;
 
 use crate::error::{ErrorCode, Refusal};
-use crate::token::LEASE;
+
+/// How long a server may use the tokens that it has read.
+///
+/// A command that changes the tokens waits for this duration. After that, every server has either
+/// read the change or accepts no token.
+pub const LEASE: Duration = Duration::from_secs(2);
+
+/// A new token that is not in a store yet.
+pub struct Issued {
+    /// The token, to be shown to its owner.
+    pub token: Token<'static>,
+    /// The entry that makes a store accept the token.
+    pub stored: StoredToken,
+}
+
+/// Issues a new token with this prefix.
+pub fn issue(prefix: &str, name: TokenName, expires_at: Option<DateTime<Utc>>) -> Issued {
+    let token = Token::random(prefix);
+    let stored = StoredToken {
+        name,
+        digest: token.digest(),
+        first_characters: token.reveal()[..prefix.len() + SHOWN].to_owned(),
+        created_at: Utc::now(),
+        expires_at,
+    };
+    Issued { token, stored }
+}
+
+const SECRET: usize = 32;
+const CHECKSUM: usize = 6;
+
+/// How many of the 32 random characters `token list` shows, so that the owner of a token can
+/// recognize it: too few to guess the rest.
+const SHOWN: usize = 4;
+
+const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// A well-formed token, accepted or not. It does not implement `Debug`, so it cannot be logged by
+/// accident.
+pub struct Token<'a>(Cow<'a, str>);
+
+impl<'a> Token<'a> {
+    /// Creates a token with the thread-local cryptographic generator, which is seeded by the
+    /// operating system.
+    pub fn random(prefix: &str) -> Self {
+        let secret = [(); SECRET].map(|()| rand::rng().sample(Alphanumeric));
+        let sum = checksum(&secret);
+        let random = secret.iter().chain(&sum).map(|byte| char::from(*byte));
+        Self(prefix.chars().chain(random).collect::<String>().into())
+    }
+
+    /// Parses a token. Returns `None` if the prefix, the length, the alphabet or the checksum is
+    /// wrong.
+    pub fn parse(prefix: &str, text: &'a str) -> Option<Self> {
+        let random = text.as_bytes().strip_prefix(prefix.as_bytes())?;
+        let (secret, sum) = random.split_at_checked(SECRET)?;
+        let is_valid = random.iter().all(u8::is_ascii_alphanumeric) && sum == checksum(secret);
+        is_valid.then_some(Self(text.into()))
+    }
+
+    /// Returns the digest that the store keeps of this token. Plain SHA-256 is sufficient, because
+    /// 190 random bits cannot be guessed with a dictionary.
+    pub fn digest(&self) -> TokenDigest {
+        TokenDigest(Sha256::digest(self.0.as_bytes()).into())
+    }
+
+    /// Returns the text of the token, to be shown to its owner. Everything else may use at most its
+    /// prefix and [`SHOWN`] characters.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+fn checksum(secret: &[u8]) -> [u8; CHECKSUM] {
+    let mut rest = crc32fast::hash(secret);
+    let mut digits = [b'0'; CHECKSUM];
+    for digit in digits.iter_mut().rev() {
+        *digit = BASE62[(rest % 62) as usize];
+        rest /= 62;
+    }
+    digits
+}
 
 /// How often the tokens are read.
 const READ_EVERY: Duration = Duration::from_millis(500);
@@ -46,7 +134,7 @@ const EXPIRES: &str = "token_expires_seconds";
 /// The current snapshot, shared between the requests and the thread that reads the tokens.
 pub struct KnownTokens {
     snapshot: RwLock<Snapshot>,
-    /// How many creates may be in the service at a time. One token may have half of them.
+    /// The number of permits of the service.
     max_creates: NonZeroU32,
     has_ended: AtomicBool,
 }
@@ -56,7 +144,7 @@ struct Snapshot {
     tokens: HashMap<TokenDigest, Arc<KnownToken>>,
     /// When the lease expires, on the clock of [`now`].
     valid_until: Duration,
-    /// Why reading the tokens again has failed or was slow.
+    /// Why reading the tokens again has failed.
     fault: Option<String>,
 }
 
@@ -64,7 +152,8 @@ struct Snapshot {
 pub struct KnownToken {
     /// The token as the store keeps it.
     pub stored: StoredToken,
-    pub permits: Permits,
+    /// The permits that requests with this token may hold: half of those of the service.
+    pub permits: Arc<Semaphore>,
 }
 
 impl KnownToken {
@@ -78,8 +167,7 @@ impl KnownToken {
 }
 
 impl KnownTokens {
-    /// Creates an empty snapshot that has no lease. Each token may have half of `max_creates` in
-    /// the service at a time.
+    /// Creates an empty snapshot that has no lease.
     pub fn new(max_creates: NonZeroU32) -> Self {
         describe_gauge!(
             EXPIRES,
@@ -93,13 +181,9 @@ impl KnownTokens {
 
     /// Reads a new snapshot from the store, and returns the number of tokens. If this fails, the
     /// old snapshot stays until its lease expires: a disk fault must not become a 401.
-    ///
-    /// A reading that takes more than half of the lease counts as a fault: if the next one is as
-    /// slow, the lease expires before its end, and requests get `error` 503.
     pub fn read(&self, store: &dyn Engine) -> Result<usize, store::Error> {
         // Before the tokens are read, because the snapshot may miss a change made while reading.
         let valid_until = now() + LEASE;
-        let began = Instant::now();
         let stored = store.tokens().inspect_err(|error| {
             self.snapshot.write().fault = Some(error.to_string());
         })?;
@@ -109,11 +193,7 @@ impl KnownTokens {
         for token in stored {
             tokens.insert(token.digest, self.carry_over(token));
         }
-        let is_slow = began.elapsed() * 2 > LEASE;
-        let fault = is_slow.then(|| {
-            format!("reading {count} tokens takes longer than half of their lease of two seconds")
-        });
-        *self.snapshot.write() = Snapshot { tokens, valid_until, fault };
+        *self.snapshot.write() = Snapshot { tokens, valid_until, fault: None };
         Ok(count)
     }
 
@@ -123,7 +203,7 @@ impl KnownTokens {
         match self.snapshot.read().tokens.get(&stored.digest) {
             Some(last) if last.stored == stored => Arc::clone(last),
             _ => {
-                let permits = Permits::new(self.max_creates.get().div_ceil(2));
+                let permits = Arc::new(Semaphore::new(self.max_creates.get().div_ceil(2) as usize));
                 Arc::new(KnownToken { stored, permits })
             }
         }
@@ -193,8 +273,8 @@ impl KnownTokens {
         self.has_ended.store(true, Relaxed);
     }
 
-    /// Logs a warning when reading the tokens starts to fail or is slow, or when it hangs for so
-    /// long that the lease expires. Never returns.
+    /// Logs a warning when reading the tokens starts to fail, or when it takes so long that the
+    /// lease expires. Never returns.
     pub async fn warn_of_faults(&self, log: &Logger) -> Infallible {
         let mut warnings = WarningDedup::default();
         let mut ticks = interval(READ_EVERY);
@@ -238,37 +318,5 @@ fn now() -> Duration {
     now.into()
 }
 
-/// The permits of the service, or of one token, which may hold half of them.
-///
-/// They bound the memory of requests. Therefore a create acquires a permit before any byte of its
-/// body is read, and releases it when the last byte of its answer has been written to the socket,
-/// or when the connection and the commit of the row have ended. In HTTP/1.1 over TLS, and for short
-/// answers in HTTP/2, the permit is released when the answer has been copied to the buffer of the
-/// connection.
-pub struct Permits(Arc<Semaphore>);
-
-/// The permit of one create. It returns to both pools when this is dropped.
-pub struct Permit {
-    _service: OwnedSemaphorePermit,
-    _token: OwnedSemaphorePermit,
-}
-
-impl Permits {
-    pub fn new(permits: u32) -> Self {
-        Self(Arc::new(Semaphore::new((permits as usize).min(Semaphore::MAX_PERMITS))))
-    }
-
-    /// Acquires a permit of the service and of the token, without waiting.
-    ///
-    /// # Errors
-    ///
-    /// `error` 503 if other creates hold all permits of one of them.
-    pub fn acquire(&self, token: &Self) -> Result<Permit, Refusal> {
-        let exhausted = |cause| Refusal::of(ErrorCode::SERVICE_UNAVAILABLE).because(cause);
-        let token = Arc::clone(&token.0).try_acquire_owned();
-        let token = token.map_err(|_| exhausted("the token already holds half of the permits"))?;
-        let service = Arc::clone(&self.0).try_acquire_owned();
-        let service = service.map_err(|_| exhausted("the service has no permit left"))?;
-        Ok(Permit { _service: service, _token: token })
-    }
-}
+#[cfg(test)]
+mod tests;

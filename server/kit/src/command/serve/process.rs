@@ -1,0 +1,66 @@
+//! What the process takes from the operating system, and what it tells its supervisor.
+
+use std::env;
+use std::io;
+use std::num::NonZeroUsize;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{self as unix, UnixDatagram};
+use std::thread::{self, available_parallelism};
+
+use anyhow::{Context, Result};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use parking_lot::Mutex;
+use tokio::runtime::{Builder, Runtime};
+
+/// The maximum number of threads if `--http-threads` is not set. Larger numbers were not measured.
+const MAX_DEFAULT_THREADS: usize = 4;
+
+/// The threads that the service starts after the runtime, at least.
+const OTHER_THREADS: usize = 4;
+
+/// Raises the soft limit on open files to the hard limit, because each connection takes a file.
+/// Returns the limit.
+pub fn raise_open_files() -> Result<u64> {
+    let (_, open_files) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    setrlimit(Resource::RLIMIT_NOFILE, open_files, open_files)
+        .context("cannot raise the soft limit on open files to the hard limit")?;
+    Ok(open_files)
+}
+
+/// Creates a runtime with `threads` threads, by default half as many as there are cores. A runtime
+/// with one thread saves the system calls that wake other threads.
+pub fn http_runtime(threads: Option<u16>) -> io::Result<Runtime> {
+    let cores = available_parallelism().map_or(1, NonZeroUsize::get);
+    let count = threads.map_or((cores / 2).clamp(1, MAX_DEFAULT_THREADS), usize::from);
+    if count == 1 {
+        return Builder::new_current_thread().enable_all().build();
+    }
+    require_threads(count + OTHER_THREADS)?;
+    Builder::new_multi_thread().worker_threads(count).enable_all().build()
+}
+
+/// Fails if the operating system cannot start this many threads at a time. A runtime of tokio whose
+/// threads cannot be started panics and then waits for them.
+fn require_threads(count: usize) -> io::Result<()> {
+    let gate = Mutex::new(());
+    thread::scope(|scope| {
+        let _closed = gate.lock();
+        for _ in 0..count {
+            thread::Builder::new().spawn_scoped(scope, || drop(gate.lock()))?;
+        }
+        Ok(())
+    })
+}
+
+/// Notifies the supervisor, such as systemd (sd_notify(3)), if there is one. Callers ignore errors,
+/// because the supervisor also watches the process.
+pub fn notify_supervisor(state: &str) -> io::Result<()> {
+    let Some(socket) = env::var_os("NOTIFY_SOCKET") else { return Ok(()) };
+    let address = match socket.as_bytes().strip_prefix(b"@") {
+        // An address in the abstract namespace (unix(7)).
+        Some(name) => unix::SocketAddr::from_abstract_name(name)?,
+        None => unix::SocketAddr::from_pathname(&socket)?,
+    };
+    UnixDatagram::unbound()?.send_to_addr(state.as_bytes(), &address).map(drop)
+}
