@@ -127,12 +127,15 @@ fn sighup_reloads_files_that_a_start_would_accept() {
         let mut left = left.map(|entry| entry.expect("an entry").file_name());
         assert!(left.all(|name| name == CERT || name == KEY), "a file is left");
     });
-    // A reload that reads a pipe would block, and every later one.
-    let key = reloaded.join(KEY);
-    fs::remove_file(&key).expect("the folder is writable");
-    mkfifo(&key, Mode::S_IRWXU).expect("a pipe");
+    // Reading a pipe would block a start or a reload.
+    for folder in [reloaded, started] {
+        fs::remove_file(folder.join(KEY)).expect("the folder is writable");
+        mkfifo(&folder.join(KEY), Mode::S_IRWXU).expect("a pipe");
+    }
     fails_to_reload("is not a regular file");
+    run(binary_in(started).arg("serve").args(TLS)).failed(1, "is not a regular file");
 
+    let key = reloaded.join(KEY);
     let open = client(&server, &authority).build().expect("a client");
     create(&server, &open);
     fs::remove_file(&key).expect("the pipe is there");

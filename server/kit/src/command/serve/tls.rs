@@ -66,17 +66,6 @@ impl TlsFiles {
         Ok(ConfigTls::Dynamic(config))
     }
 
-    /// Loads both files again. A pipe cannot be read again: the attempt would block this reload and
-    /// every later one.
-    fn reload(&self, log: &Logger) -> Result<ConfigTls> {
-        for file in [&self.cert, &self.key] {
-            let shown = file.display();
-            let metadata = fs::metadata(file).with_context(|| format!("cannot read {shown}"))?;
-            ensure!(metadata.is_file(), "{shown} is not a regular file, so it is not read again");
-        }
-        self.load(log)
-    }
-
     /// Reads the certificates, at least one.
     fn read_chain(&self) -> Result<Vec<CertificateDer<'static>>> {
         let text = read(&self.cert)?;
@@ -99,8 +88,13 @@ impl TlsFiles {
     }
 }
 
+/// Reads a regular file. A pipe would block the start until somebody writes to it, and could not be
+/// read again at a reload.
 fn read(file: &Path) -> Result<Vec<u8>> {
-    fs::read(file).with_context(|| format!("cannot read {}", file.display()))
+    let unreadable = || format!("cannot read {}", file.display());
+    let metadata = fs::metadata(file).with_context(unreadable)?;
+    ensure!(metadata.is_file(), "{} is not a regular file", file.display());
+    fs::read(file).with_context(unreadable)
 }
 
 /// Reloads the TLS files on each SIGHUP, for new connections. Open connections are not affected. If
@@ -119,7 +113,7 @@ pub async fn reload_at_hangup(
         };
         // On another thread, because a disk that does not respond would block this one.
         let logger = log.clone();
-        let loaded = spawn_blocking(move || files.reload(&logger)).await;
+        let loaded = spawn_blocking(move || files.load(&logger)).await;
         match loaded.map_err(Error::from).flatten() {
             Ok(config) => {
                 // The only error is that the server does not speak TLS.
