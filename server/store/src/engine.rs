@@ -101,8 +101,11 @@ pub trait Engine: Send + Sync {
     /// rows.
     fn check(&self) -> Result<Vec<String>, Error>;
 
-    /// Returns how much space the store takes on disk.
-    fn sizes(&self) -> Sizes;
+    /// Returns how much space the store takes on disk. Nothing is known about the disks of a
+    /// database.
+    fn sizes(&self) -> Sizes {
+        Sizes::default()
+    }
 
     /// Checks what a server relies on even if nobody sends a create: whether the files of SQLite
     /// are in place, which a commit checks too, and whether the settings of a database are safe. It
@@ -157,11 +160,11 @@ pub struct Opened {
 /// The disk usage of a store in bytes. A size that the engine cannot report is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
-    /// The size of the rows. For SQLite it is the size of the store's file, tokens included.
+    /// The size of the store's file.
     pub store: Option<u64>,
-    /// The size of SQLite's WAL.
+    /// The size of the WAL.
     pub wal: Option<u64>,
-    /// The free space that this process may use on the disk of an SQLite store.
+    /// The free space that this process may use on the disk of the store.
     pub disk_free: Option<u64>,
 }
 

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use crate::Names;
-use crate::engine::{Engine, FirstToken, LAYOUT, Mode, Opened, Outcome, Row, Sizes};
+use crate::engine::{Engine, FirstToken, LAYOUT, Mode, Opened, Outcome, Row};
 use crate::error::{At, Error, Kind};
 use crate::postgres::connector::{Connector, Purpose};
 use crate::postgres::error::Failure;
@@ -48,9 +48,6 @@ const TOKENS_TIMEOUT: Duration = Duration::from_millis(750);
 
 /// The timeout of a page. It is long, so that `export` and `copy` outlast a lock or a restart.
 const PAGE_TIMEOUT: Duration = Duration::from_mins(1);
-
-/// The timeout of the query for the store's size. It is short, because the tokens wait for it.
-const SIZES_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// A store in a database.
 pub struct Postgres {
@@ -264,13 +261,6 @@ impl Engine for Postgres {
             faults.extend(schema::faults_of_tables(session).await?);
             Ok(faults)
         })
-    }
-
-    /// Returns the size of the rows, or nothing if the query is too slow. It waits while the table
-    /// is locked, for example while it is altered, and the tokens must not wait with it.
-    fn sizes(&self) -> Sizes {
-        let sizes = self.read_session.lock().run(Instant::now() + SIZES_TIMEOUT, schema::sizes);
-        sizes.unwrap_or_default()
     }
 
     /// Checks the settings of the database. The read session may be on another host than the write

@@ -8,7 +8,7 @@ use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::error::SqlState;
 
 use crate::Names;
-use crate::engine::{FirstToken, Sizes};
+use crate::engine::FirstToken;
 use crate::error::{Error, Kind};
 use crate::postgres::error::Failure;
 use crate::postgres::rows::add_token;
@@ -196,12 +196,4 @@ pub async fn faults_of_tables(session: &Session) -> Result<Vec<String>, Failure>
         }
     }
     Ok(faults)
-}
-
-/// Returns the size of the rows in the database. If there are several nodes, it is the size on this
-/// node.
-pub async fn sizes(session: &Session) -> Result<Sizes, Failure> {
-    let query = format!("SELECT pg_total_relation_size('{}')", session.names.table);
-    let row = session.row(&query).await?;
-    Ok(Sizes { store: Some(row.try_get::<_, i64>(0)?.unsigned_abs()), ..Sizes::default() })
 }

@@ -195,7 +195,7 @@ impl ReconnectingSession {
     }
 
     /// Runs `work` on the session once.
-    pub fn run<T>(
+    fn run<T>(
         &mut self,
         deadline: Instant,
         work: impl AsyncFnOnce(&Session) -> Result<T, Failure>,

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use parking_lot::Mutex;
 
-use crate::engine::{Engine, Outcome, Row, Sizes};
+use crate::engine::{Engine, Outcome, Row};
 use crate::error::Error;
 use crate::token::{StoredToken, TokenName};
 
@@ -64,10 +64,6 @@ impl Engine for Scripted {
 
     fn check(&self) -> Result<Vec<String>, Error> {
         unimplemented!("group commit does not read")
-    }
-
-    fn sizes(&self) -> Sizes {
-        Sizes::default()
     }
 
     fn inspect(&self) -> Result<(), Error> {
