@@ -23,7 +23,7 @@ mod wire {
     pub mod signals;
 }
 
-/// Floods, and the disk that fails. `cargo xtask soak` runs these tests at full length.
+/// Floods, and the disk that fails. With `PLANT_STORE_SOAK` these tests run at full length.
 mod hard_to_kill {
     pub mod disk;
     mod floods;

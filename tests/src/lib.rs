@@ -54,8 +54,7 @@ pub fn root() -> &'static Path {
         .expect("this crate is in a folder of the checkout")
 }
 
-/// Returns how often a test does something: `short` in `cargo xtask test`, `soak` in `cargo xtask
-/// soak`.
+/// Returns how often a test does something: `soak` if `PLANT_STORE_SOAK` is set, else `short`.
 pub fn amount(short: usize, soak: usize) -> usize {
     if std::env::var_os("PLANT_STORE_SOAK").is_some() { soak } else { short }
 }

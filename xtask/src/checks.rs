@@ -1,5 +1,5 @@
-//! The chores that run tests: the checks of a contributor ([`test()`]) and of CI ([`ci()`]), the
-//! drift check and [`generate()`], and [`soak()`].
+//! The chores that run tests: the checks of a contributor ([`test()`]) and of CI ([`ci()`]), and the
+//! drift check and [`generate()`].
 
 use std::thread::available_parallelism;
 use std::time::Instant;
@@ -18,18 +18,12 @@ const SKIP_ONE_ENGINE: [&str; 6] =
 /// The tests of the contract, the pages and the command line.
 const CONTRACT_TESTS: &str = "without_store::";
 
-/// Checks format, contract and lints, and runs every test on SQLite. With names, runs only the
-/// end-to-end tests whose names contain one of them.
+/// Checks format, contract and lints, and runs every test on SQLite.
 ///
 /// The quick checks come first, so that an incomplete change of the contract fails early, with a
 /// line that says what to do.
-pub fn test(names: &[String]) -> Result<()> {
+pub fn test() -> Result<()> {
     let sh = linting_shell()?;
-    if !names.is_empty() {
-        let found = cmd!(sh, "cargo test --test e2e -- --list {names...}").read()?;
-        ensure!(found.contains(": test"), "no end-to-end test has a name that contains {names:?}");
-        return step("tests", cmd!(sh, "cargo test --test e2e -- {names...}"));
-    }
     step("format", cmd!(sh, "cargo fmt --all --check"))?;
     faults::check_all()?;
     step("build", cmd!(sh, "cargo build --all-targets"))?;
@@ -65,7 +59,7 @@ pub fn generate() -> Result<()> {
 
 /// Runs everything that CI checks. If Citus is missing, the last line says so.
 pub fn ci() -> Result<()> {
-    test(&[])?;
+    test()?;
     let sh = linting_shell()?;
     let e2e = || cmd!(sh, "cargo test --quiet --test e2e --");
     let has_citus = has_citus()?;
@@ -98,19 +92,6 @@ fn gate() -> Result<()> {
     let lints = cmd!(sh, "cargo clippy --quiet --locked --all-targets -- --deny warnings");
     step("lints of the gate", lints)?;
     step("tests of the gate", cmd!(sh, "cargo test --quiet --locked"))
-}
-
-/// Runs the tests of crashes, faults, floods, copies and both engines at full length, one after the
-/// other, so that no test takes CPU time from another.
-pub fn soak() -> Result<()> {
-    let sh = shell()?;
-    let on_postgres = postgres_found_or_skipped()?.then_some("postgres");
-    let tests = cmd!(
-        sh,
-        "cargo test --release --package plant-store-tests --test e2e --
-            hard_to_kill operators sqlite {on_postgres...} --test-threads 1 --nocapture"
-    );
-    step("soak", tests.env("PLANT_STORE_SOAK", "1"))
 }
 
 /// Runs a command, and prints how long it took.

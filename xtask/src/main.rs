@@ -19,10 +19,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Chore {
     /// Check format, contract and lints, and run all tests on SQLite
-    Test {
-        /// Run only the end-to-end tests whose names contain one of these
-        names: Vec<String>,
-    },
+    Test,
     /// Run everything that CI checks: `test`, the tests on PostgreSQL, documentation, packages, and
     /// `conformance` if the machine has its tools
     Ci,
@@ -34,8 +31,6 @@ enum Chore {
     },
     /// Compare the document with an older one, and fail if the changes need a larger version
     Compat(compat::Base),
-    /// Run the tests of crashes, faults and floods at full length
-    Soak,
     /// Put faults into a copy, one at a time, and print which test finds each of them
     Faults(faults::Faults),
     /// Check the document and the service with third-party tools: linters, Schemathesis, clients of
@@ -50,12 +45,11 @@ enum Chore {
 fn main() -> ExitCode {
     let chore = Cli::parse().chore;
     let done = find_root().and_then(|_| match chore {
-        Chore::Test { names } => checks::test(&names),
+        Chore::Test => checks::test(),
         Chore::Ci => checks::ci(),
         Chore::Generate { check: false } => checks::generate(),
         Chore::Generate { check: true } => checks::drift(),
         Chore::Compat(base) => compat::check("server/src/lib.rs", DOCUMENT, &base),
-        Chore::Soak => checks::soak(),
         Chore::Faults(faults) => faults::run(&faults),
         Chore::Conformance(parts) => conformance::run(&parts),
         Chore::Release(build) => release::run(&build),
