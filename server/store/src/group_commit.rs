@@ -41,12 +41,13 @@ pub type CreateResult = Result<Outcome, Error>;
 /// whatever the guard holds, such as a permit.
 pub type Guard = Arc<dyn Send + Sync>;
 
-/// Resolves when the store is no longer served: after [`GroupCommit::end`], once every queued
-/// create is committed and the store is closed, or earlier if the store is lost.
+/// Receives a value when the store is no longer served: after [`GroupCommit::end`], once every
+/// queued create is committed and the store is closed, or earlier if the store is lost. Closes
+/// without a value if the writer has panicked.
 ///
 /// The value is that of [`Engine::close`]. An error means that the store is lost or could not be
 /// closed. The last answers may still be on their way to the requests.
-pub type WriterEnd = oneshot::Receiver<End>;
+pub type WriterEnd = mpsc::UnboundedReceiver<End>;
 
 type End = Result<Option<u64>, Error>;
 
@@ -92,8 +93,6 @@ struct Shared {
     loss: OnceLock<Error>,
     /// When the oldest create of this batch was queued, or for a test write, when it began.
     busy_since: Mutex<Option<Instant>>,
-    /// `None` after the end was reported.
-    end_sender: Mutex<Option<oneshot::Sender<End>>>,
 }
 
 impl GroupCommit {
@@ -118,7 +117,7 @@ impl GroupCommit {
             Unit::Count,
             "Creates that wait for a commit, not counting the creates of the running commit."
         );
-        let (end_sender, end_receiver) = oneshot::channel();
+        let (end_sender, writer_end) = mpsc::unbounded_channel();
         let untried = Error::new(Kind::Unavailable, "no commit has ended yet").of_served_store();
         let shared = Arc::new(Shared {
             timeout,
@@ -127,7 +126,6 @@ impl GroupCommit {
             failure: Mutex::new(Some(untried)),
             loss: OnceLock::new(),
             busy_since: Mutex::default(),
-            end_sender: Mutex::new(Some(end_sender)),
         });
         let (work_sender, work_receiver) = mpsc::unbounded_channel();
         let (answers_sender, mut answers_receiver) = mpsc::unbounded_channel::<Answers>();
@@ -141,20 +139,30 @@ impl GroupCommit {
                 }
             }
         });
-        let (running, stopped) = channel();
+        let (running, stopped) = channel::<()>();
         let inspection = Inspection {
             engine: Arc::clone(&engine),
             shared: Arc::clone(&shared),
             work_sender: work_sender.downgrade(),
+            end_sender: end_sender.clone(),
             stopped,
         };
         let inspection =
             thread::Builder::new().name("inspection".into()).spawn(|| inspection.run())?;
         let writer = Writer { engine, shared: Arc::clone(&shared), work_receiver, answers_sender };
-        thread::Builder::new()
-            .name("writer".into())
-            .spawn(move || writer.run_to_end(running, inspection))?;
-        Ok((Self { work_sender, shared }, end_receiver))
+        thread::Builder::new().name("writer".into()).spawn(move || {
+            // No create can be queued any more when this returns.
+            let end = writer.run();
+            // This ends the inspection.
+            drop(running);
+            if end.is_ok() {
+                // It has the store open. If it has panicked, it has closed the store, too.
+                let _ = inspection.join();
+            }
+            // If the receiver is gone, the process is about to exit anyway.
+            let _ = end_sender.send(end);
+        })?;
+        Ok((Self { work_sender, shared }, writer_end))
     }
 
     /// Checks whether the store takes creates, judging by the last commit.
@@ -233,12 +241,6 @@ impl Shared {
             )
         };
         Error::new(cause.kind, message)
-    }
-
-    fn report_end(&self, end: End) {
-        let sender = self.end_sender.lock().take();
-        // If the receiver is gone, the process is about to exit anyway.
-        let _ = sender.map(|sender| sender.send(end));
     }
 }
 

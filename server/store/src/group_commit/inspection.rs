@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 
 use crate::engine::{Engine, Sizes};
 use crate::error::{Error, WarningDedup};
-use crate::group_commit::{Shared, Work};
+use crate::group_commit::{End, Shared, Work};
 
 const INSPECT_EVERY: Duration = Duration::from_secs(1);
 
@@ -23,6 +23,7 @@ pub struct Inspection {
     pub engine: Arc<dyn Engine>,
     pub shared: Arc<Shared>,
     pub work_sender: mpsc::WeakUnboundedSender<Work>,
+    pub end_sender: mpsc::UnboundedSender<End>,
     /// Disconnected when the writer has ended.
     pub stopped: Receiver<()>,
 }
@@ -35,7 +36,7 @@ impl Inspection {
     /// would show that the database role may write, or that the failure has passed. The writer also
     /// does a test write if the store cannot be inspected, because then commits may fail too.
     pub fn run(self) {
-        let Self { engine, shared, work_sender, stopped } = self;
+        let Self { engine, shared, work_sender, end_sender, stopped } = self;
         let mut was_long = false;
         let mut warnings = WarningDedup::default();
         loop {
@@ -54,7 +55,8 @@ impl Inspection {
                     shared.failure.lock().is_some()
                 }
                 Err(cause) if cause.is_final() => {
-                    return shared.report_end(Err(shared.report_loss(&cause)));
+                    let _ = end_sender.send(Err(shared.report_loss(&cause)));
+                    return;
                 }
                 Err(cause) => {
                     if warnings.failed(&cause) {

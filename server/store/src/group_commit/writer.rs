@@ -2,8 +2,7 @@
 //! sends their outcomes.
 
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use metrics::{Unit, counter, describe_counter, describe_histogram, histogram};
@@ -34,19 +33,6 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Runs the writer and reports its end. Dropping `running` ends the inspection.
-    pub fn run_to_end(mut self, running: Sender<()>, inspection: JoinHandle<()>) {
-        let end = self.run();
-        let shared = Arc::clone(&self.shared);
-        // No create can be queued any more when the end is reported.
-        drop((self, running));
-        if end.is_ok() {
-            // It has the store open. If it has panicked, it has closed the store, too.
-            let _ = inspection.join();
-        }
-        shared.report_end(end);
-    }
-
     /// Commits batches until it receives [`Work::End`] or the store is lost. If the store is lost,
     /// the creates that are still queued were never tried: they are dropped with the queue, and
     /// their clients may send them again unchanged.
@@ -54,7 +40,7 @@ impl Writer {
     /// # Errors
     ///
     /// Fails if the store is lost or could not be closed.
-    fn run(&mut self) -> End {
+    pub fn run(mut self) -> End {
         let shared = Arc::clone(&self.shared);
         let Shared { log, busy_since, .. } = &*shared;
         let mut commit_warnings = WarningDedup::default();

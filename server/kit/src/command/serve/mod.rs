@@ -224,7 +224,7 @@ async fn serve(
         _ = terminate.recv() => Ok(()),
         _ = interrupt.recv() => Ok(()),
         never = tokens.warn_of_faults(log) => match never {},
-        end = &mut writer_end => end.unwrap_or_else(|_| Err(writer_died())).map(drop),
+        end = writer_end.recv() => end.unwrap_or_else(|| Err(writer_died())).map(drop),
         never = reload_at_hangup(&server, args.tls.as_ref(), &mut hangup, log) => match never {},
     };
     info!(log, "stopping");
@@ -243,11 +243,11 @@ async fn serve(
         return Err(cause.into());
     }
     commits.end();
-    let Ok(end) = timeout(CLOSE_TIMEOUT, writer_end).await else {
+    let Ok(end) = timeout(CLOSE_TIMEOUT, writer_end.recv()).await else {
         warn!(log, "the store could not be closed in time: the next start recovers it");
         return Ok(());
     };
-    log_end(end.unwrap_or_else(|_| Err(writer_died())), log)
+    log_end(end.unwrap_or_else(|| Err(writer_died())), log)
 }
 
 /// Logs how the store was closed.

@@ -163,7 +163,7 @@ fn batch_ends_with_the_row_that_exceeds_8_mib() {
 
 #[test]
 fn queued_create_is_committed_after_its_client_has_disconnected() {
-    let store = store(TIMEOUT);
+    let mut store = store(TIMEOUT);
     let first = store.begun(1);
     drop(store.queued(row(2)));
     store.commits.end();
@@ -172,12 +172,12 @@ fn queued_create_is_committed_after_its_client_has_disconnected() {
     assert_eq!(store.begun.recv(), Ok(vec![2]));
     store.commit(Ok(vec![Created]));
     drop(store.no_inspection);
-    assert!(matches!(store.end.blocking_recv(), Ok(Ok(None))));
+    assert!(matches!(store.end.blocking_recv(), Some(Ok(None))));
 }
 
 #[test]
 fn late_create_is_refused_but_keeps_its_permit() {
-    let store = store(Duration::from_millis(10));
+    let mut store = store(Duration::from_millis(10));
     let held = Arc::new(());
     let create = store.commits.create(row(1), Arc::clone(&held) as _);
     let late = store.wait(create).expect_err("nothing is committed yet");
@@ -189,7 +189,7 @@ fn late_create_is_refused_but_keeps_its_permit() {
     store.commits.end();
     store.commit(Ok(vec![Created]));
     drop(store.no_inspection);
-    assert!(matches!(store.end.blocking_recv(), Ok(Ok(None))));
+    assert!(matches!(store.end.blocking_recv(), Some(Ok(None))));
     assert_eq!(Arc::strong_count(&held), 1);
 }
 
@@ -250,7 +250,7 @@ fn late_commit_does_not_hide_the_last_failure() {
 
 #[test]
 fn nothing_is_committed_after_a_failed_fsync() {
-    let store = store(TIMEOUT);
+    let mut store = store(TIMEOUT);
     let begun = store.begun(1);
     let waiting = store.queued(row(2));
     store.commit(Err(Error::new(Kind::SyncFailed, "lost")));
@@ -272,7 +272,7 @@ fn nothing_is_committed_after_a_failed_fsync() {
 /// The engine may go on committing to files that nobody would find.
 #[test]
 fn commit_that_ends_after_the_loss_of_the_store_fails() {
-    let store = store(TIMEOUT);
+    let mut store = store(TIMEOUT);
     let begun = store.begun(1);
     let waiting = store.queued(row(2));
     store.commits.shared.report_loss(&Error::new(Kind::SyncFailed, "a disk"));
@@ -288,7 +288,7 @@ fn commit_that_ends_after_the_loss_of_the_store_fails() {
 
 #[test]
 fn upkeep_failure_is_logged_once_by_cause_and_commits_go_on() {
-    let store = store(TIMEOUT);
+    let mut store = store(TIMEOUT);
     let fails = |cause| Err(Error::new(Kind::Full, cause));
     store.engine.upkeeps.lock().extend([fails("full"), fails("full"), fails("locked")]);
     for id in 0..4 {
@@ -299,7 +299,7 @@ fn upkeep_failure_is_logged_once_by_cause_and_commits_go_on() {
     }
     store.commits.end();
     drop(store.no_inspection);
-    assert!(matches!(store.end.blocking_recv(), Ok(Ok(None))));
+    assert!(matches!(store.end.blocking_recv(), Some(Ok(None))));
     let failed = "the upkeep of the store failed: it is retried after each commit";
     let expected = [failed, failed, "the upkeep of the store succeeded again"];
     assert_eq!(store.log.try_iter().collect::<Vec<_>>(), expected);
@@ -307,9 +307,17 @@ fn upkeep_failure_is_logged_once_by_cause_and_commits_go_on() {
 
 #[test]
 fn failed_close_is_the_error_of_the_writer() {
-    let store = store(TIMEOUT);
+    let mut store = store(TIMEOUT);
     *store.engine.close.lock() = Some(Error::new(Kind::Full, "the disk is full"));
     store.commits.end();
     let end = store.end.blocking_recv().expect("the writer has ended");
     assert_eq!(end.expect_err("the close failed").to_string(), "the disk is full");
+}
+
+#[test]
+fn panic_of_the_writer_is_noticed() {
+    let mut store = store(TIMEOUT);
+    assert!(store.commits.work_sender.send(Work::TestWrite).is_ok());
+    drop((store.results, store.no_inspection));
+    assert!(store.end.blocking_recv().is_none());
 }
