@@ -81,7 +81,7 @@ fn check_of_a_changed_store_exits_1_unless_it_is_sound() {
         (
             "table",
             |folder| alter(folder, "CREATE TABLE zones (id INTEGER)"),
-            "the tables do not match layout version 1: zones is unexpected",
+            "these tables do not match layout version 1: zones",
         ),
         ("index and litestream", |folder| alter(folder, OTHERS), "sound"),
     ];

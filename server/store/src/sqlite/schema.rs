@@ -3,7 +3,7 @@
 //! The field is `application_id` (<https://sqlite.org/fileformat2.html#application_id>), at byte 68
 //! of the file. It is written once, when the store is complete.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -123,20 +123,19 @@ pub fn faults(connection: &Connection, names: &Names) -> rusqlite::Result<Vec<St
     let mut faults = damage(connection, "main.integrity_check")?;
     let expected = Connection::open_in_memory()?;
     create_tables(&expected, names)?;
-    let expected = definitions(&expected)?;
-    let others = differences(&definitions(connection)?, &expected);
+    let (found, expected) = (definitions(connection)?, definitions(&expected)?);
+    let others = found.symmetric_difference(&expected).map(|(name, _)| name.as_str());
+    let others: BTreeSet<_> = others.collect();
     if !others.is_empty() {
-        let others = others.join(", ");
-        faults.push(format!("the tables do not match layout version {LAYOUT}: {others}"));
+        let others = Vec::from_iter(others).join(", ");
+        faults.push(format!("these tables do not match layout version {LAYOUT}: {others}"));
     }
     Ok(faults)
 }
 
-/// The tables, views and triggers of a database: their names and their `CREATE` statements without
-/// white space.
-type Definitions = BTreeMap<String, String>;
-
-fn definitions(connection: &Connection) -> rusqlite::Result<Definitions> {
+/// Returns the tables, views and triggers of a database: their names and their `CREATE` statements
+/// without white space.
+fn definitions(connection: &Connection) -> rusqlite::Result<BTreeSet<(String, String)>> {
     let query = "SELECT name, type || coalesce(sql, '') FROM main.sqlite_schema
         WHERE type <> 'index' AND name NOT LIKE 'sqlite\\_stat%' ESCAPE '\\'
         AND name NOT LIKE '\\_litestream\\_%' ESCAPE '\\'";
@@ -144,16 +143,4 @@ fn definitions(connection: &Connection) -> rusqlite::Result<Definitions> {
     let mut statement = connection.prepare(query)?;
     let rows = statement.query_map([], |row| Ok((row.get(0)?, without_space(row.get(1)?))))?;
     rows.collect()
-}
-
-/// Describes each difference between the definitions that were found and the expected ones.
-fn differences(found: &Definitions, expected: &Definitions) -> Vec<String> {
-    let missing = expected.keys().filter(|name| !found.contains_key(*name));
-    let missing = missing.map(|name| format!("{name} is missing"));
-    let others = found.iter().filter_map(|(name, definition)| match expected.get(name) {
-        None => Some(format!("{name} is unexpected")),
-        Some(expected) if expected != definition => Some(format!("{name} was changed")),
-        Some(_) => None,
-    });
-    missing.chain(others).collect()
 }
