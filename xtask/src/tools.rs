@@ -17,21 +17,10 @@ pub fn folder() -> PathBuf {
     root().join("target/conformance")
 }
 
-/// A program that must be installed.
-pub struct Needed {
-    /// The name of the program on the `PATH`.
-    pub program: &'static str,
-    /// The message if it is missing, with what to do.
-    pub missing: &'static str,
-}
-
-/// The programs that the tools need.
-pub const NEEDED: [Needed; 2] = [
-    Needed {
-        program: "python3",
-        missing: "python3 is missing: install Python 3.11 or newer, with `venv`",
-    },
-    Needed { program: "npm", missing: "npm is missing: install Node.js 20 or newer" },
+/// The programs that the tools need, and how to install them.
+pub const NEEDED: [(&str, &str); 2] = [
+    ("python3", "install Python 3.11 or newer, with `venv`"),
+    ("npm", "install Node.js 20 or newer"),
 ];
 
 /// Copies `tests/conformance`, which contains the lock files of the tools, and the document into

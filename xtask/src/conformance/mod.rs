@@ -23,7 +23,7 @@ use xshell::{Cmd, cmd};
 
 use crate::checkout::{quietly, root};
 use crate::needs::{found_or_skipped, has};
-use crate::tools::{self, NEEDED, Needed, folder, shell};
+use crate::tools::{self, NEEDED, folder, shell};
 
 /// The parts to run.
 #[derive(Args)]
@@ -57,7 +57,8 @@ const PARTS: [Part; 8] = [
 
 /// Runs the parts with these names, or all parts if none is named.
 pub fn run(Parts { if_possible, parts: names }: &Parts) -> Result<()> {
-    if let Some(Needed { missing, .. }) = NEEDED.iter().find(|needed| !has(needed.program)) {
+    if let Some((program, to_install)) = NEEDED.iter().find(|(program, _)| !has(program)) {
+        let missing = format!("{program} is missing: {to_install}");
         ensure!(*if_possible, "{missing}");
         println!("conformance: skipped, because {missing}");
         return Ok(());
