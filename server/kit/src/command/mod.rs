@@ -15,18 +15,19 @@ mod token;
 
 use std::env;
 use std::io::{self, Write};
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
+use std::thread;
 
 use anyhow::{Context, Result};
+use clap::error::ContextKind::{InvalidArg, InvalidSubcommand, InvalidValue};
+use clap::error::ContextValue;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use groundwork_store::Kind;
 use nix::sys::prctl::set_thp_disable;
 use nix::sys::signal::{SigSet, Signal};
 
 use crate::command::check::CannotCheck;
-use crate::command::shared::{
-    StoreArgs, error_message, exit_on_signals_as_pid_1, kind_of, print, redact_secrets,
-};
+use crate::command::shared::{StoreArgs, error_message, kind_of, print};
 use crate::document::document;
 use crate::service::Service;
 
@@ -118,4 +119,36 @@ impl Cli {
             Command::Openapi => print(&document(service)),
         }
     }
+}
+
+/// Redacts values that may be secrets: a URL with a password, or a token.
+fn redact_secrets(service: &Service, mut error: clap::Error) -> clap::Error {
+    let flag = error.get(InvalidArg).map(ToString::to_string).unwrap_or_default();
+    for kind in [InvalidValue, InvalidArg, InvalidSubcommand] {
+        let is_secret = |value: &ContextValue| {
+            let is_url = kind == InvalidValue && flag.contains("URL>");
+            is_url || value.to_string().contains(service.token_prefix)
+        };
+        if error.get(kind).is_some_and(is_secret) {
+            error.insert(kind, ContextValue::String("…".into()));
+        }
+    }
+    error
+}
+
+/// Makes SIGINT and SIGTERM end the process if its process id is 1. The kernel has no default
+/// action for signals to that process (pid_namespaces(7)).
+fn exit_on_signals_as_pid_1() -> io::Result<()> {
+    if process::id() != 1 {
+        return Ok(());
+    }
+    let signals = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM]);
+    signals.thread_block()?;
+    let wait = move || {
+        if let Ok(signal) = signals.wait() {
+            // The exit code that a shell reports for a process that was killed by a signal.
+            process::exit(128 + signal as i32);
+        }
+    };
+    thread::Builder::new().name("signals".into()).spawn(wait).map(drop)
 }

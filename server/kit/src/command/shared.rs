@@ -4,13 +4,9 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::{process, thread};
 
 use anyhow::{Context, Error, Result};
-use clap::error::ContextKind::{InvalidArg, InvalidSubcommand, InvalidValue};
-use clap::error::ContextValue;
 use groundwork_store::{self as store, Engine, Kind, Mode, Names, StoreUrl};
-use nix::sys::signal::{SigSet, Signal};
 
 use crate::service::Service;
 
@@ -50,21 +46,6 @@ pub fn print(text: &str) -> Result<()> {
     let mut stdout = io::stdout().lock();
     let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     written.context("cannot write to standard output")
-}
-
-/// Redacts values that may be secrets: a URL with a password, or a token.
-pub fn redact_secrets(service: &Service, mut error: clap::Error) -> clap::Error {
-    let flag = error.get(InvalidArg).map(ToString::to_string).unwrap_or_default();
-    for kind in [InvalidValue, InvalidArg, InvalidSubcommand] {
-        let is_secret = |value: &ContextValue| {
-            let is_url = kind == InvalidValue && flag.contains("URL>");
-            is_url || value.to_string().contains(service.token_prefix)
-        };
-        if error.get(kind).is_some_and(is_secret) {
-            error.insert(kind, ContextValue::String("…".into()));
-        }
-    }
-    error
 }
 
 /// Formats the error with its causes, followed by advice on what to do. The errors of the store
@@ -108,21 +89,4 @@ fn advice(kind: Kind) -> &'static str {
         Kind::Untrusted => ": pass the certificate of its authority with --store-ca FILE",
         _ => "",
     }
-}
-
-/// Makes SIGINT and SIGTERM end the process if its process id is 1. The kernel has no default
-/// action for signals to that process (pid_namespaces(7)).
-pub fn exit_on_signals_as_pid_1() -> io::Result<()> {
-    if process::id() != 1 {
-        return Ok(());
-    }
-    let signals = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM]);
-    signals.thread_block()?;
-    let wait = move || {
-        if let Ok(signal) = signals.wait() {
-            // The exit code that a shell reports for a process that was killed by a signal.
-            process::exit(128 + signal as i32);
-        }
-    };
-    thread::Builder::new().name("signals".into()).spawn(wait).map(drop)
 }
