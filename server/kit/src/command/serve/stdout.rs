@@ -5,7 +5,6 @@ use std::cell::OnceCell;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::thread;
 
-use anyhow::Error;
 use groundwork_store::token::{StoredToken, TokenName};
 use groundwork_store::{self as store, Kind};
 use slog::{Logger, warn};
@@ -53,18 +52,14 @@ pub fn print_address(
     let scheme = if args.tls.is_some() { "https" } else { "http" };
     let request = if has_first_token { request(service, scheme, address) } else { String::new() };
     let lines = format!("{request}{} listening on {scheme}://{address}\n", service.names.program);
-    let not_printed = |log: &Logger, cause: Error| {
-        warn!(log, "the address could not be printed"; "cause" => format!("{cause:#}"));
-    };
-    let logger = log.clone();
+    let log = log.clone();
     let printing = move || {
         if let Err(cause) = print(&lines) {
-            not_printed(&logger, cause);
+            warn!(log, "the address could not be printed"; "cause" => format!("{cause:#}"));
         }
     };
-    if let Err(cause) = thread::Builder::new().name("stdout".into()).spawn(printing) {
-        not_printed(log, cause.into());
-    }
+    // Without the thread, only the log says where the server listens.
+    let _ = thread::Builder::new().name("stdout".into()).spawn(printing);
 }
 
 /// Returns a command that uses the first token.
