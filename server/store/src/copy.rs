@@ -70,7 +70,7 @@ pub struct Copied {
     pub tokens: Vec<StoredToken>,
 }
 
-/// Copies all rows of a store, and then the chosen tokens.
+/// Copies all rows of a store, and then the chosen tokens, as they were before the rows were copied.
 ///
 /// # Errors
 ///
@@ -79,32 +79,30 @@ pub struct Copied {
 /// completes it.
 pub fn copy(copy: &Copy<'_>) -> anyhow::Result<Copied> {
     let Copy { names, from, to, tokens, may_add, ca } = *copy;
+    // Before the source is opened, which may be the same file: closing it drops SQLite's locks.
     let other_tokens = match tokens {
         TokensFrom::Store(url) => read_tokens(names, url, ca)?,
         _ => Vec::new(),
-    };
-    let choose_tokens = |source: &dyn Engine| match tokens {
-        TokensFrom::Source => Ok(source.tokens()?),
-        TokensFrom::Nowhere => Ok(Vec::new()),
-        TokensFrom::Store(_) => Ok(other_tokens.clone()),
     };
     let source: Box<dyn Engine> = match from {
         StoreUrl::Sqlite(path) => Box::new(sqlite::open_state_to_read(names, path)?),
         StoreUrl::Postgres(url) => Box::new(postgres::open_to_read(names, url, ca)?),
     };
-    let (contents, tokens) = match to {
-        StoreUrl::Sqlite(to) => sqlite::copy(names, &*source, to, &choose_tokens)?,
+    let tokens = match tokens {
+        TokensFrom::Source => source.tokens()?,
+        TokensFrom::Nowhere | TokensFrom::Store(_) => other_tokens,
+    };
+    let contents = match to {
+        StoreUrl::Sqlite(to) => sqlite::copy(names, &*source, to, &tokens)?,
         StoreUrl::Postgres(url) => {
             let target = Target::open(names, url, ca)?;
-            let tokens = choose_tokens(&*source)?;
             require_consent(&target, to, !tokens.is_empty(), may_add)?;
-            let contents = fill(&*source, &target.store, to)
+            fill(&*source, &target.store, to)
                 .and_then(|contents| target.finish(&tokens).map(|()| contents).map_err(Into::into))
                 .map_err(|cause| {
                     let message = format!("the copy into {to} was interrupted: {cause:#}");
                     Error::new(Kind::Interrupted, message)
-                })?;
-            (contents, tokens)
+                })?
         }
     };
     Ok(Copied { contents, tokens })

@@ -22,16 +22,13 @@ use crate::token::StoredToken;
 
 const WRITE: &str = "write the copy";
 
-/// Chooses the tokens of the copy, after the rows of the source were copied.
-pub type ChooseTokens<'a> = &'a dyn Fn(&dyn Engine) -> anyhow::Result<Vec<StoredToken>>;
-
-/// Copies the rows of a store to a new file at `to`, and then the chosen tokens.
+/// Copies the rows of a store to a new file at `to`, and adds the tokens.
 pub fn copy(
     names: &'static Names,
     source: &dyn Engine,
     to: &Path,
-    choose_tokens: ChooseTokens<'_>,
-) -> anyhow::Result<(Contents, Vec<StoredToken>)> {
+    tokens: &[StoredToken],
+) -> anyhow::Result<Contents> {
     require_free(to)?;
     let temporary = create_temporary(to)?;
     let new = Connection::open_with_flags(uri(temporary.path(), Access::Write), FLAGS);
@@ -48,7 +45,6 @@ pub fn copy(
         rows.iter().try_for_each(|row| insert.execute((row.id, &*row.json)).map(drop))
     };
     let contents = read_all(source, |rows| Ok(insert(rows).at(url(to), WRITE)?))?;
-    let tokens = choose_tokens(source)?;
     tokens.iter().try_for_each(|token| insert_token(&new, token)).at(url(to), WRITE)?;
     execute("COMMIT")?;
     sync()?;
@@ -68,5 +64,5 @@ pub fn copy(
     let placed = temporary.persist_noclobber(to).map_err(|failure| failure.error);
     placed.at(url(to), "rename the complete copy")?;
     sync_folder_of(to).at(url(to), WRITE)?;
-    Ok((contents, tokens))
+    Ok(contents)
 }
