@@ -32,9 +32,9 @@ pub type Context = Arc<State>;
 
 /// The state that requests share.
 pub struct State {
-    pub(crate) service: &'static Service,
-    pub(crate) store: Arc<dyn Engine>,
-    pub(crate) tokens: Arc<KnownTokens>,
+    service: &'static Service,
+    store: Arc<dyn Engine>,
+    tokens: Arc<KnownTokens>,
     /// The queue of creates that wait for a commit.
     pub(crate) commits: GroupCommit,
     /// Locked while a row is read. An engine reads one page at a time, and requests that wait here
