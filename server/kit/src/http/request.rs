@@ -13,7 +13,7 @@ use std::sync::Arc;
 use dropshot::{Body, ExclusiveExtractor, Path, Query, RequestContext, SharedExtractor, TypedBody};
 use groundwork_store::token::TokenDigest;
 use groundwork_store::{Guard, Outcome, Row};
-use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, WWW_AUTHENTICATE};
+use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName};
 use http::{HeaderMap, HeaderValue};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -91,7 +91,7 @@ pub fn respond<E: Input, T: Content>(
                 // with the head, or else closes the connection after the answer and says so
                 // (RFC 9112, section 9.6).
                 yield_now().await;
-                let answer = refuse(program, &refusal);
+                let answer = Answer::refusal(program, &refusal);
                 record.refusal = Some(refusal);
                 answer
             }
@@ -116,17 +116,6 @@ fn accepted_token(
     record.token = Some(Arc::clone(&token));
     token.check_expiry()?;
     Ok(token)
-}
-
-fn refuse<T: Content>(realm: &str, refusal: &Refusal) -> Answer<T> {
-    let mut answer = Answer::refusal(refusal.code, refusal.message.to_string());
-    if refusal.code == ErrorCode::UNAUTHORIZED {
-        let error = if refusal.lacks_token { "" } else { r#", error="invalid_token""# };
-        let challenge = format!(r#"Bearer realm="{realm}"{error}"#);
-        let challenge = challenge.try_into().expect("the realm is ASCII");
-        answer.headers_mut().insert(WWW_AUTHENTICATE, challenge);
-    }
-    answer
 }
 
 impl AcceptedRequest {

@@ -6,7 +6,7 @@
 //! after it was serialized for the store. [`Answer`] has the same description in the document as
 //! they do.
 //!
-//! Nothing here knows why a request is refused, or reads a body.
+//! Nothing here decides whether a request is refused, or reads a body.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -18,14 +18,14 @@ use dropshot::{
     ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtractorMetadata, HttpCodedResponse,
     HttpError, HttpResponseError, RequestContext, ServerContext,
 };
-use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
-use http::{HeaderMap, Response, StatusCode};
+use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{Response, StatusCode};
 use http_body_util::Full;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::error::{Error, ErrorCode};
+use crate::error::{Error, ErrorCode, Refusal};
 
 /// A request as Dropshot passes it to an operation. The document describes it like an `E`, which is
 /// one of Dropshot's extractors: `TypedBody<T>`, `Path<T>` or `Query<T>`.
@@ -125,14 +125,23 @@ impl<T: Content> Answer<T> {
         Self::json(Self::STATUS_CODE, Body::wrap(Full::new(bytes)))
     }
 
-    /// Creates an error response: status 400, an [`Error`] body and, if the same request may be
-    /// sent again, the `Retry-After` header.
-    pub(crate) fn refusal(code: ErrorCode, message: String) -> Self {
-        let error = Error { error: code.number().into(), message };
+    /// Creates an error response: status 400 and an [`Error`] body. It has a `Retry-After` header
+    /// exactly if the same request may be sent again, and a challenge (RFC 6750, section 3) if the
+    /// error is 401.
+    pub(crate) fn refusal(realm: &str, refusal: &Refusal) -> Self {
+        let Refusal { code, message, lacks_token, .. } = refusal;
+        let error = Error { error: code.number().into(), message: message.to_string() };
         let body = serde_json::to_vec(&error).expect("strings and integers are always JSON");
         let mut answer = Self::json(error.status_code().as_status(), Body::from(body));
+        let headers = answer.response.headers_mut();
         if let Some(seconds) = code.retry_after() {
-            answer.headers_mut().insert(RETRY_AFTER, seconds.into());
+            headers.insert(RETRY_AFTER, seconds.into());
+        }
+        if *code == ErrorCode::UNAUTHORIZED {
+            let error = if *lacks_token { "" } else { r#", error="invalid_token""# };
+            let challenge = format!(r#"Bearer realm="{realm}"{error}"#);
+            let challenge = challenge.try_into().expect("the realm is ASCII");
+            headers.insert(WWW_AUTHENTICATE, challenge);
         }
         answer
     }
@@ -140,11 +149,6 @@ impl<T: Content> Answer<T> {
     /// Returns the status of the response.
     pub(crate) fn status(&self) -> StatusCode {
         self.response.status()
-    }
-
-    /// Returns the headers of the response.
-    pub(crate) fn headers_mut(&mut self) -> &mut HeaderMap {
-        self.response.headers_mut()
     }
 
     fn json(status: StatusCode, body: Body) -> Self {
