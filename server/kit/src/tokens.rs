@@ -14,7 +14,6 @@
 //! owner, once. Nothing here may print a token, and a snapshot contains only the digest and the
 //! first characters of each token.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io;
@@ -48,7 +47,7 @@ pub const LEASE: Duration = Duration::from_secs(2);
 /// A new token that is not in a store yet.
 pub struct Issued {
     /// The token, to be shown to its owner.
-    pub token: Token<'static>,
+    pub token: Token,
     /// The entry that makes a store accept the token.
     pub stored: StoredToken,
 }
@@ -58,7 +57,7 @@ pub fn issue(prefix: &str, name: TokenName, expires_at: Option<DateTime<Utc>>) -
     let token = Token::random(prefix);
     let stored = StoredToken {
         name,
-        digest: token.digest(),
+        digest: digest(token.reveal()),
         first_characters: token.reveal()[..prefix.len() + SHOWN].to_owned(),
         created_at: Utc::now(),
         expires_at,
@@ -75,33 +74,17 @@ const SHOWN: usize = 4;
 
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// A well-formed token, accepted or not. It does not implement `Debug`, so it cannot be logged by
-/// accident.
-pub struct Token<'a>(Cow<'a, str>);
+/// A new token. It does not implement `Debug`, so it cannot be logged by accident.
+pub struct Token(String);
 
-impl<'a> Token<'a> {
+impl Token {
     /// Creates a token with the thread-local cryptographic generator, which is seeded by the
     /// operating system.
-    pub fn random(prefix: &str) -> Self {
+    fn random(prefix: &str) -> Self {
         let secret = [(); SECRET].map(|()| rand::rng().sample(Alphanumeric));
         let sum = checksum(&secret);
         let random = secret.iter().chain(&sum).map(|byte| char::from(*byte));
-        Self(prefix.chars().chain(random).collect::<String>().into())
-    }
-
-    /// Parses a token. Returns `None` if the prefix, the length, the alphabet or the checksum is
-    /// wrong.
-    pub fn parse(prefix: &str, text: &'a str) -> Option<Self> {
-        let random = text.as_bytes().strip_prefix(prefix.as_bytes())?;
-        let (secret, sum) = random.split_at_checked(SECRET)?;
-        let is_valid = random.iter().all(u8::is_ascii_alphanumeric) && sum == checksum(secret);
-        is_valid.then_some(Self(text.into()))
-    }
-
-    /// Returns the digest that the store keeps of this token. Plain SHA-256 is sufficient, because
-    /// 190 random bits cannot be guessed with a dictionary.
-    pub fn digest(&self) -> TokenDigest {
-        TokenDigest(Sha256::digest(self.0.as_bytes()).into())
+        Self(prefix.chars().chain(random).collect())
     }
 
     /// Returns the text of the token, to be shown to its owner. Everything else may use at most its
@@ -109,6 +92,20 @@ impl<'a> Token<'a> {
     pub fn reveal(&self) -> &str {
         &self.0
     }
+}
+
+/// Parses a token, accepted or not, and returns the digest that a store would keep of it. Returns
+/// `None` if the prefix, the length, the alphabet or the checksum is wrong.
+pub fn parse(prefix: &str, text: &str) -> Option<TokenDigest> {
+    let random = text.as_bytes().strip_prefix(prefix.as_bytes())?;
+    let (secret, sum) = random.split_at_checked(SECRET)?;
+    let is_valid = random.iter().all(u8::is_ascii_alphanumeric) && sum == checksum(secret);
+    is_valid.then(|| digest(text))
+}
+
+/// Plain SHA-256 is sufficient, because 190 random bits cannot be guessed with a dictionary.
+fn digest(token: &str) -> TokenDigest {
+    TokenDigest(Sha256::digest(token.as_bytes()).into())
 }
 
 fn checksum(secret: &[u8]) -> [u8; CHECKSUM] {

@@ -21,7 +21,7 @@ use serde::Serialize;
 
 use crate::command::shared::{StoreArgs, print};
 use crate::service::Service;
-use crate::tokens::{self, Issued, LEASE, Token};
+use crate::tokens::{self, Issued, LEASE};
 
 /// Issue, list and revoke tokens, even while a server runs on the store
 #[derive(Debug, Subcommand)]
@@ -171,7 +171,7 @@ fn revoke(service: &'static Service, texts: &[String], args: &StoreArgs) -> Resu
 /// Returns the name of the token with that name, or of that token. The error does not repeat a text
 /// that may be a token.
 fn select<'a>(prefix: &str, text: &str, tokens: &'a [StoredToken]) -> Result<&'a TokenName> {
-    let digest = Token::parse(prefix, text).map(|token| token.digest());
+    let digest = tokens::parse(prefix, text);
     let is_meant =
         |token: &&StoredToken| token.name.as_str() == text || digest == Some(token.digest);
     match tokens.iter().find(is_meant) {

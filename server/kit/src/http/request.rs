@@ -25,7 +25,7 @@ use crate::http::access_log::AccessRecord;
 use crate::http::typed::{Answer, Content, JsonText, UnreadRequest};
 use crate::http::{Context, State, body};
 use crate::service::Service;
-use crate::tokens::{KnownToken, Token};
+use crate::tokens::{self, KnownToken};
 
 /// A request whose token is accepted. Its methods are the steps of an operation.
 pub struct AcceptedRequest {
@@ -311,7 +311,7 @@ fn credentials(prefix: &str, headers: &HeaderMap) -> Result<TokenDigest, Refusal
     // The grammar allows several spaces between the scheme and the token (1*SP).
     match credentials.trim_start_matches(' ') {
         "" => Err(malformed()),
-        token => Ok(Token::parse(prefix, token).ok_or_else(mistyped)?.digest()),
+        token => tokens::parse(prefix, token).ok_or_else(mistyped),
     }
 }
 

@@ -4,15 +4,14 @@ use super::*;
 fn issued_token_parses_to_the_same_digest() {
     let token = Token::random("row_");
     assert_eq!(token.reveal().len(), 42);
-    let parsed = Token::parse("row_", token.reveal()).expect("an issued token parses");
-    assert_eq!(parsed.digest(), token.digest());
-    assert_ne!(Token::random("row_").digest(), token.digest());
+    assert_eq!(parse("row_", token.reveal()), Some(digest(token.reveal())));
+    assert_ne!(Token::random("row_").reveal(), token.reveal());
 }
 
 /// A token must stay well-formed in every later release.
 #[test]
 fn token_of_the_first_release_parses() {
-    assert!(Token::parse("row_", "row_0123456789ABCDEFGHIJabcdefghij0038H4se").is_some());
+    assert!(parse("row_", "row_0123456789ABCDEFGHIJabcdefghij0038H4se").is_some());
 }
 
 #[test]
@@ -23,11 +22,11 @@ fn mistyped_token_is_malformed() {
         let mut bytes = good.as_bytes().to_vec();
         bytes[position] = if bytes[position] == b'x' { b'y' } else { b'x' };
         let bad = String::from_utf8(bytes).expect("ASCII");
-        assert!(Token::parse("row_", &bad).is_none(), "character {position} changed");
+        assert!(parse("row_", &bad).is_none(), "character {position} changed");
     }
     for bad in ["", "row_", &good[1..], &good[..41], &format!("{good}0"), &good.to_uppercase()] {
-        assert!(Token::parse("row_", bad).is_none(), "{bad:?}");
+        assert!(parse("row_", bad).is_none(), "{bad:?}");
     }
     let multibyte = format!("row_{}{}", "é".repeat(16), "000000");
-    assert!(Token::parse("row_", &multibyte).is_none());
+    assert!(parse("row_", &multibyte).is_none());
 }
