@@ -118,15 +118,6 @@ fn export_to_a_full_device_fails() {
     run(&mut in_shell("exec \"$0\" \"$@\" > /dev/full", &export)).failed(1, "No space left");
 }
 
-#[test]
-fn export_shows_progress_on_a_terminal() {
-    let server = server_with_many_plants();
-    let mut export = binary_in(server.folder());
-    export.arg("export");
-    let shown = on_a_terminal(&in_shell("exec \"$0\" \"$@\" > /dev/null", &export));
-    assert!(shown.contains("1000 of 1000"), "{shown:?}");
-}
-
 /// `copy` and `check` print the same digest until a plant is changed in the copy.
 #[test]
 fn digest_detects_a_changed_plant_in_a_copy() {

@@ -4,7 +4,6 @@
 //! of a text changes on disk, the digest changes.
 
 use std::fmt::{self, Write as _};
-use std::io::{self, IsTerminal, Write as _};
 
 use sha2::{Digest, Sha256};
 
@@ -69,7 +68,6 @@ impl fmt::Display for Contents {
 }
 
 /// Reads every row of the store in constant memory, ordered by id, and passes each page to `visit`.
-/// Shows the progress if stderr is a terminal.
 ///
 /// # Errors
 ///
@@ -79,7 +77,6 @@ pub fn read_all(
     store: &dyn Engine,
     mut visit: impl FnMut(&[Row]) -> anyhow::Result<()>,
 ) -> anyhow::Result<Contents> {
-    let shows_progress = io::stderr().is_terminal();
     let min = store.count()?;
     let mut contents = Contents::default();
     loop {
@@ -89,10 +86,6 @@ pub fn read_all(
         }
         contents.add(&page)?;
         visit(&page)?;
-        if shows_progress {
-            // The carriage return lets the next line overwrite this one.
-            let _ = write!(io::stderr(), "{} of {min}\r", contents.rows);
-        }
     }
     let read = contents.rows;
     // Rows are never removed, so a second count could only be larger.
