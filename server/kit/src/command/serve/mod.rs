@@ -70,10 +70,11 @@ pub fn run(service: &'static Service, args: &Args) -> Result<()> {
     // Before the store is created, so that an address in use leaves no new store behind.
     drop(TcpListener::bind(args.listen).map_err(bind_error("listen", "--listen", args.listen))?);
     let tls = args.tls.as_ref().map(|files| files.load(&log.logger)).transpose()?;
-    log_limits(args, raise_open_files()?, &log.logger);
+    let open_files = raise_open_files()?;
     let runtime = http_runtime(args.http_threads).context("cannot start the runtime")?;
     // After most of the steps that may fail, because this prints the token of a new store.
     let store = open_store(service, args, &log.logger)?;
+    log_limits(args, open_files, &log.logger);
     let served = runtime.block_on(serve(service, args, store, tls, admin, &log));
     // Blocking threads may still use the store. If one of them waits for a disk that does not
     // respond, the process exits without it.
