@@ -33,11 +33,9 @@ pub fn start() -> Server {
 
 /// Starts a server with these flags on a new store on the simulated disk.
 pub fn start_with(flags: &[&str]) -> Server {
-    let stopped = Server::start().stopped_by(Signal::SIGTERM);
-    let folder = stopped.folder();
-    put_on_disk(folder);
-    fs::copy(folder.join(STORE), state(folder, "synced", STORE)).expect("a copy of the store");
-    start_again(stopped.with(flags))
+    let folder = TempDir::new().expect("a temporary folder");
+    put_on_disk(folder.path());
+    Server::starting_in(folder.into()).with(flags).command(preload).start()
 }
 
 /// Puts a folder on the simulated disk: it is used by every process with [`preload`] in that

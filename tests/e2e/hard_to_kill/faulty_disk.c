@@ -11,7 +11,7 @@
  *   hangs.FILE                          tells the test that a call hangs
  *   sync-takes.FILE                     written by the test: the delay of a sync in milliseconds
  *   sync-kills.FILE, write-kills.FILE   written by the test: SIGKILL in place of that many-th call
- *   failed.FILE                         the process whose sync of the file failed last
+ *   failed.FILE                         tells the test that a sync has failed
  *   unsynced.FILE                       offset and length of each write that was not synced
  *   synced.FILE                         the bytes that survive a power cut
  *
@@ -19,7 +19,8 @@
  * write. There is no real sync: what survives a power cut is in synced.FILE, and a real sync may take
  * seconds. The lists have a lock, because a command may sync what a server writes.
  *
- * With $READS_NEVER_HANG, only the other processes hang when they read.
+ * With $FAULTY_DISK_OF_A_COMMAND, the reads of the process never hang, and failed.FILE does not tell
+ * of its syncs.
  */
 
 #define _GNU_SOURCE
@@ -94,7 +95,7 @@ static void unlock(int lists) {
 ssize_t pread64(int file, void *bytes, size_t count, off64_t offset) {
     static ssize_t (*read_at)(int, void *, size_t, off64_t);
     if (!read_at) read_at = dlsym(RTLD_NEXT, "pread64");
-    if (!getenv("READS_NEVER_HANG")) hang(file, "read-hangs");
+    if (!getenv("FAULTY_DISK_OF_A_COMMAND")) hang(file, "read-hangs");
     return read_at(file, bytes, count, offset);
 }
 
@@ -178,10 +179,8 @@ static int sync_file(int file) {
     hang(file, "sync-hangs");
     int fails = marker_exists(file, "sync-fails");
     char path[PATH_MAX];
-    FILE *failed = fails && state_path(file, "failed", path) ? fopen(path, "w") : NULL;
-    if (failed) {
-        fprintf(failed, "%d", getpid());
-        fclose(failed);
+    if (fails && !getenv("FAULTY_DISK_OF_A_COMMAND") && state_path(file, "failed", path)) {
+        fclose(fopen(path, "w"));
     }
     int lists = lock(file);
     forget_unsynced(file, !fails);

@@ -1,8 +1,7 @@
 //! Clients that create plants without a pause. They repeat a quarter of them, and use every token,
-//! also the revoked ones. They record each create before they send it, so that no export contains a
-//! plant that is not recorded yet.
+//! also the revoked ones. The model learns of each create before it is sent, so no export contains
+//! a plant that the model does not know.
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -11,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use plant_store_tests::{Connection, Created, Response, bearer, post};
 
-use super::rules::{Answer, Attempt, Plant};
+use super::rules::{Answer, Attempt, Model, Plant};
 
 const CLIENTS: usize = 8;
 
@@ -21,159 +20,135 @@ const CREATES: u32 = 200;
 /// How long a client waits after a refusal.
 pub const PAUSE: Duration = Duration::from_millis(20);
 
-pub struct Clients {
-    shared: Arc<Shared>,
-    threads: Vec<JoinHandle<()>>,
-}
-
-struct Shared {
+/// What the clients and the player share.
+pub struct Load {
+    model: Mutex<Model>,
     /// Each client sends to one of these, and to another one with its next connection.
     addresses: Mutex<Vec<SocketAddr>>,
     /// The number of the next plant.
-    next: Arc<AtomicI64>,
-    secrets: Mutex<Vec<String>>,
-    attempts: Mutex<Vec<Attempt>>,
-    /// The creates without an answer, by the number of the client.
-    in_flight: Mutex<BTreeMap<usize, Attempt>>,
+    next: AtomicI64,
     is_over: AtomicBool,
 }
 
-impl Clients {
-    /// Starts clients that stop when [`stop`](Self::stop) is called, or when no address accepts
-    /// connections any more.
-    pub fn start(addresses: Vec<SocketAddr>, next: Arc<AtomicI64>, secrets: Vec<String>) -> Self {
-        let shared = Arc::new(Shared {
-            addresses: addresses.into(),
-            next,
-            secrets: secrets.into(),
-            attempts: Mutex::default(),
-            in_flight: Mutex::default(),
+impl Load {
+    pub fn new(model: Model) -> Self {
+        Self {
+            model: model.into(),
+            addresses: Mutex::default(),
+            next: AtomicI64::new(0),
             is_over: AtomicBool::new(false),
-        });
-        let start = |client| {
-            let shared = Arc::clone(&shared);
-            thread::spawn(move || shared.run(client))
-        };
-        Self { threads: (0..CLIENTS).map(start).collect(), shared }
-    }
-
-    /// Returns all attempts so far, including those that still wait for an answer.
-    pub fn attempts(&self) -> Vec<Attempt> {
-        // In this order none is missing. One that is answered in between is there twice.
-        let in_flight = lock(&self.shared.in_flight).clone();
-        let mut attempts = self.answered();
-        attempts.extend(in_flight.into_values());
-        attempts
-    }
-
-    /// Returns the attempts that were answered or lost so far.
-    pub fn answered(&self) -> Vec<Attempt> {
-        lock(&self.shared.attempts).clone()
-    }
-
-    /// Returns the number of attempts that were answered or lost so far.
-    pub fn count(&self) -> usize {
-        lock(&self.shared.attempts).len()
-    }
-
-    /// Returns when the oldest create without an answer was sent.
-    pub fn waiting_since(&self) -> Option<Instant> {
-        lock(&self.shared.in_flight).values().map(|attempt| attempt.begun).min()
-    }
-
-    /// Lets the clients also use this token.
-    pub fn issue(&self, secret: String) {
-        lock(&self.shared.secrets).push(secret);
-    }
-
-    /// Lets the clients open their next connections to these addresses.
-    pub fn move_to(&self, addresses: Vec<SocketAddr>) {
-        *lock(&self.shared.addresses) = addresses;
-    }
-
-    /// Stops the clients after their current create, and returns all attempts.
-    pub fn stop(self) -> Vec<Attempt> {
-        self.shared.is_over.store(true, Relaxed);
-        for thread in self.threads {
-            thread.join().expect("no client panicked");
         }
-        std::mem::take(&mut *lock(&self.shared.attempts))
     }
-}
 
-impl Shared {
-    fn run(&self, client: usize) {
+    pub fn model(&self) -> MutexGuard<'_, Model> {
+        self.model.lock().expect("no client panicked")
+    }
+
+    fn addresses(&self) -> MutexGuard<'_, Vec<SocketAddr>> {
+        self.addresses.lock().expect("no client panicked")
+    }
+
+    /// Lets the clients use a server that listens now.
+    pub fn add(&self, address: SocketAddr) {
+        self.addresses().push(address);
+    }
+
+    /// Starts the clients.
+    pub fn start(self: &Arc<Self>) -> Vec<JoinHandle<()>> {
+        let start = |client| {
+            let load = Arc::clone(self);
+            thread::spawn(move || load.run(client))
+        };
+        (0..CLIENTS).map(start).collect()
+    }
+
+    /// Stops the clients after their current create.
+    pub fn stop(&self, clients: Vec<JoinHandle<()>>) {
+        self.is_over.store(true, Relaxed);
+        for client in clients {
+            client.join().expect("no client panicked");
+        }
+    }
+
+    fn run(&self, mut turn: usize) {
         let mut connection = None;
-        let mut turn = client;
-        let mut refused_connections = 0;
         while !self.is_over.load(Relaxed) {
-            let addresses = lock(&self.addresses).clone();
-            if refused_connections >= addresses.len() {
-                return;
-            }
-            let open = connection.take().or_else(|| {
-                turn += 1;
-                Connection::try_open(addresses[turn % addresses.len()])
-            });
-            let Some(open) = open else {
-                refused_connections += 1;
+            let Some(open) = connection.take().or_else(|| self.connect(&mut turn)) else {
+                thread::sleep(PAUSE);
                 continue;
             };
-            refused_connections = 0;
-            let answer = self.create(client, open, &mut connection);
-            if rand::random_ratio(1, CREATES) {
-                connection = None;
-            }
-            if matches!(answer, Answer::Refused | Answer::Unauthorized) {
+            let (plant, token) = (self.pick_plant(), self.pick_token());
+            let (answer, kept) = self.create(open, plant, token);
+            connection = kept.filter(|_| !rand::random_ratio(1, CREATES));
+            if matches!(answer, Answer::Refused | Answer::Stale | Answer::Unauthorized) {
                 thread::sleep(PAUSE);
             }
         }
     }
 
-    fn create(
-        &self,
-        client: usize,
-        open: Connection,
-        connection: &mut Option<Connection>,
-    ) -> Answer {
-        let number = if rand::random_ratio(1, 4) {
-            (self.next.load(Relaxed) - rand::random_range(0..300)).max(0)
-        } else {
-            self.next.fetch_add(1, Relaxed)
-        };
-        let plant = plant(number);
-        let (token, secret) = self.pick_token();
-        let begun = Instant::now();
-        let ended = begun + Duration::from_hours(1);
-        let attempt = Attempt { plant, token, answer: Answer::Refused, begun, ended };
-        lock(&self.in_flight).insert(client, attempt);
-        let answer = create(open, connection, plant, &secret);
-        lock(&self.attempts).push(Attempt { answer, ended: Instant::now(), ..attempt });
-        lock(&self.in_flight).remove(&client);
-        answer
+    /// Connects to the next server. A server that does not listen any more is not used again:
+    /// another process may get its port.
+    fn connect(&self, turn: &mut usize) -> Option<Connection> {
+        *turn += 1;
+        let addresses = self.addresses().clone();
+        let address = addresses.get(*turn % addresses.len().max(1))?;
+        let open = Connection::try_open(*address);
+        if open.is_none() {
+            self.addresses().retain(|other| other != address);
+        }
+        open
     }
 
-    /// Returns the index of a token, and the token: mostly the first one, which is never revoked,
-    /// or the newest one, which may be revoked next.
-    fn pick_token(&self) -> (usize, String) {
-        let secrets = lock(&self.secrets);
-        let last = secrets.len() - 1;
-        let token = match rand::random_range(0..4) {
+    /// Returns a plant that was not sent before.
+    pub fn new_plant(&self) -> Plant {
+        plant(self.next.fetch_add(1, Relaxed))
+    }
+
+    fn pick_plant(&self) -> Plant {
+        if rand::random_ratio(1, 4) {
+            return plant((self.next.load(Relaxed) - rand::random_range(0..300)).max(0));
+        }
+        self.new_plant()
+    }
+
+    /// Returns the index of a token: mostly the first one, which is never revoked, or the newest
+    /// one, which may be revoked next.
+    fn pick_token(&self) -> usize {
+        let last = self.model().tokens.len() - 1;
+        match rand::random_range(0..4) {
             0 | 1 => 0,
             2 => last,
             _ => rand::random_range(0..=last),
-        };
-        (token, secrets[token].clone())
+        }
     }
-}
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().expect("no client panicked")
+    /// Creates a plant on an open connection, and lets the model judge the answer. Returns the
+    /// answer, and the connection if the server keeps it.
+    pub fn create(
+        &self,
+        mut open: Connection,
+        plant: Plant,
+        token: usize,
+    ) -> (Answer, Option<Connection>) {
+        let sent = body(plant);
+        let request = post(&bearer(&self.model().tokens[token].secret), sent.as_bytes());
+        let begun = Instant::now();
+        self.model().send(plant);
+        open.try_send(&request);
+        // Also after a failed write: the server may have refused the request and closed the
+        // connection.
+        let response = open.try_receive();
+        let answer = response.as_ref().map_or(Answer::Lost, |response| answer(response, &sent));
+        let is_kept =
+            response.is_some_and(|response| response.header("connection") != Some("close"));
+        self.model().answer(&Attempt { plant, token, answer, begun, ended: Instant::now() });
+        (answer, is_kept.then_some(open))
+    }
 }
 
 /// Returns the plant with that number. Each id belongs to two consecutive numbers, so two clients
 /// create it at about the same time: mostly the same plant, and every fourth time a different one.
-pub fn plant(number: i64) -> Plant {
+fn plant(number: i64) -> Plant {
     let id = (number / 2).wrapping_mul(0x5851_f42d_4c95_7f2d);
     Plant { id, variant: u8::from(number % 8 == 1) }
 }
@@ -189,33 +164,18 @@ pub fn body(Plant { id, variant }: Plant) -> String {
     plant_store_tests::plant(id, &name, TAGS[pick(3)])
 }
 
-/// Creates a plant on an open connection, and keeps the connection if the server does.
-pub fn create(
-    mut open: Connection,
-    connection: &mut Option<Connection>,
-    plant: Plant,
-    secret: &str,
-) -> Answer {
-    let sent = body(plant);
-    open.try_send(&post(&bearer(secret), sent.as_bytes()));
-    // Also after a failed write: the server may have refused the request and closed the connection.
-    let Some(response) = open.try_receive() else { return Answer::Lost };
-    if response.header("connection") != Some("close") {
-        *connection = Some(open);
-    }
-    answer(&response, &sent)
-}
-
 fn answer(response: &Response, sent: &str) -> Answer {
     if response.status == 200 {
         let mut sent: serde_json::Value = serde_json::from_str(sent).expect("JSON");
         sent.as_object_mut().expect("an object").remove("id");
         return if response.plant() == sent { Answer::Created } else { Answer::Wrong };
     }
-    match response.error() {
+    let (error, message) = response.refusal();
+    match error {
         401 => Answer::Unauthorized,
         409 => Answer::Conflict,
         500 => Answer::Failed,
+        503 if message.contains("cannot check tokens") => Answer::Stale,
         // 408 after a pause: the body did not arrive in time.
         408 | 503 => Answer::Refused,
         _ => Answer::Wrong,

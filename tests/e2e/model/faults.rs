@@ -14,17 +14,16 @@ pub enum File {
     Index,
 }
 
-/// A system call that changes a file.
+/// A system call on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
+    Read,
     Write,
     Sync,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The machine is so busy that the tokens may not be read in time.
-    Stalled,
     /// SIGTERM. A create without an answer must not be stored.
     Terminated,
     /// SIGKILL at any moment.
@@ -34,22 +33,14 @@ pub enum Fault {
     /// The server is killed, and the store loses its power.
     PowerCut,
 
-    /// Each sync of the file fails.
-    SyncFails(File),
-    /// A sync of the server has failed.
-    SyncFailed,
-    /// Each sync of the file hangs.
-    SyncHangs(File),
-    /// Each write to the file hangs.
-    WriteHangs(File),
-    /// Each sync takes 50 ms longer. A sync may be slow and then fail.
-    Slow,
-    /// Each read of the server hangs. Commands read as usual.
-    ReadsHang,
-    /// The file cannot grow or change, for lack of space.
-    Full(File),
+    /// Each call on the file fails: a sync with EIO, and a write for lack of space.
+    Fails(Call, File),
+    /// Each call on the file hangs. Only the server's reads hang.
+    Hangs(Call, File),
     /// SIGKILL instead of the nth call.
     KilledAt { call: Call, file: File, nth: u8 },
+    /// Each sync of the WAL takes 50 ms longer.
+    Slow,
     /// Another program reads the store in one long transaction.
     Reader,
     /// The file gets another name, and its own name again at the end.
@@ -65,8 +56,6 @@ pub enum Fault {
     DatabaseKilled,
     /// SIGKILL of one backend. The database then ends the other backends, and recovers.
     BackendKilled,
-    /// The database ends all sessions of the service.
-    SessionsEnded,
     /// The primary is killed for good, and its standby is promoted.
     Failover,
     /// The synchronous standby is stopped.
@@ -77,8 +66,6 @@ pub enum Fault {
     NoConnections,
     /// The network ends every connection with RST, and refuses new ones.
     NetworkReset,
-    /// The network ends every connection with FIN, and refuses new ones.
-    NetworkClosed,
     /// No byte arrives any more.
     NetworkStalled,
     /// The database, or one worker of Citus, does not sync.
@@ -98,56 +85,41 @@ pub struct Effect {
     pub answers: &'static [Answer],
     /// The earliest explained answer, counted from its begin.
     pub after: Duration,
-    /// The latest explained answer, counted from its end.
+    /// The latest explained create, counted from its end.
     pub lingers: Duration,
-    /// With which exit codes the process may end by itself. SIGKILL counts as 137, as in a shell.
-    pub ends: &'static [i32],
-    /// With which exit codes, besides 0, the process may end after SIGTERM.
-    pub stops: &'static [i32],
+    /// With which exit codes the process may end. SIGKILL counts as 137, as in a shell.
+    pub exits: &'static [i32],
     /// From how long after its begin, until its end, no create can get a 200 or 409.
     pub denies: Option<Duration>,
+}
+
+impl Effect {
     /// Whether it keeps the process from answering finally, or from ending.
-    pub blocks: bool,
+    pub fn blocks(&self) -> bool {
+        self.answers == [Refused]
+    }
+
     /// Whether the process has to end by itself within seconds.
-    pub must_end: bool,
-    /// Whether a command may fail.
-    pub fails_commands: bool,
+    pub fn is_fatal(&self) -> bool {
+        self.denies.is_some() && !self.exits.is_empty()
+    }
 }
 
 /// Nothing is explained: the fault must not be noticed.
 const NONE: Effect = Effect {
     answers: &[],
     after: Duration::ZERO,
-    lingers: Duration::ZERO,
-    ends: &[],
-    stops: &[],
+    // A client notices the end of its connection when it sends the next create.
+    lingers: Duration::from_secs(1),
+    exits: &[],
     denies: None,
-    blocks: false,
-    must_end: false,
-    fails_commands: true,
 };
 
-/// The disk blocks. The lease of the tokens may expire, and the tokens are read twice a second.
-const BLOCKED: Effect =
-    Effect { answers: &[Refused], lingers: Duration::from_secs(2), blocks: true, ..NONE };
-
-/// Exit code 3: the files are no longer in place.
-const GONE: Effect = Effect {
-    answers: &[Failed, Refused, Lost],
-    ends: &[3],
-    stops: &[1, 3],
-    denies: Some(Duration::ZERO),
-    must_end: true,
-    ..NONE
-};
-
-/// The service waits for the database as long as a create may take, and reconnects. Only the lease
-/// of the tokens, which it read at most 0.5 s before, expires earlier.
+/// The service waits for the database as long as a create may take, and reconnects.
 const WAITED_OUT: Effect = Effect {
     answers: &[Refused],
     after: Duration::from_millis(500),
     lingers: Duration::from_secs(5),
-    blocks: true,
     ..NONE
 };
 
@@ -155,46 +127,34 @@ impl Fault {
     /// The row of the table.
     pub fn effect(self) -> Effect {
         match self {
-            Self::Stalled => {
-                Effect { answers: &[Refused], lingers: Duration::from_secs(3), ..NONE }
-            }
-            // A client notices the end of its connection when it sends the next create.
-            Self::Killed => Effect { answers: &[Lost], lingers: Duration::from_secs(1), ..NONE },
+            Self::Slow | Self::Reader => NONE,
             // A body that ends after the grace period may still be refused.
-            Self::Terminated => {
-                Effect { answers: &[Refused, Lost], lingers: Duration::from_secs(1), ..NONE }
+            Self::Terminated => Effect { answers: &[Refused, Lost], exits: &[0], ..NONE },
+            Self::Killed | Self::KilledAt { .. } => {
+                Effect { answers: &[Lost], exits: &[137], ..NONE }
             }
-            Self::SyncFails(_) => {
-                Effect { answers: &[Failed, Refused, Lost], ends: &[1], stops: &[1], ..NONE }
+            Self::Paused | Self::Hangs(..) => Effect { answers: &[Refused], ..NONE },
+            Self::Fails(Call::Sync, _) => {
+                Effect { answers: &[Failed, Refused, Lost], exits: &[1], ..NONE }
             }
-            // A commit that ends at the same time may still be a success.
-            Self::SyncFailed => Effect {
+            Self::Fails(_, File::Wal) => Effect { answers: &[Refused], exits: &[1], ..NONE },
+            // Every checkpoint fails, and the WAL grows.
+            Self::Fails(..) => Effect { exits: &[1], ..NONE },
+            // Exit code 3: the files are no longer in place. 1: they could not be closed.
+            Self::Renamed(_) | Self::Removed(_) | Self::Replaced(_) => Effect {
                 answers: &[Failed, Refused, Lost],
-                ends: &[1],
-                stops: &[1],
-                denies: Some(Duration::from_millis(500)),
-                must_end: true,
+                exits: &[1, 3],
+                denies: Some(Duration::ZERO),
                 ..NONE
             },
-            Self::Paused | Self::SyncHangs(_) | Self::WriteHangs(_) | Self::ReadsHang => BLOCKED,
-            Self::Slow | Self::Reader => Effect { fails_commands: false, ..NONE },
-            Self::Full(File::Wal) => {
-                Effect { answers: &[Refused], stops: &[1], blocks: true, ..NONE }
-            }
-            // Every checkpoint fails, and the WAL grows.
-            Self::Full(_) => Effect { stops: &[1], ..NONE },
-            Self::KilledAt { .. } => Effect { answers: &[Lost], ends: &[137], ..NONE },
-            Self::Renamed(_) | Self::Removed(_) | Self::Replaced(_) => GONE,
-            Self::PowerCut => Effect { answers: &[Refused, Lost], ..WAITED_OUT },
-            Self::BackendKilled
-            | Self::SessionsEnded
+            Self::PowerCut
+            | Self::BackendKilled
             | Self::Failover
             | Self::WorkerDown
             | Self::WorkerPaused => WAITED_OUT,
             Self::DatabaseStopped
             | Self::DatabaseKilled
             | Self::NetworkReset
-            | Self::NetworkClosed
             | Self::NetworkStalled
             | Self::InternalError
             | Self::StandbyDown => Effect { denies: Some(Duration::ZERO), ..WAITED_OUT },
@@ -210,16 +170,11 @@ impl Fault {
 
     /// Whether it ends with its begin.
     pub fn is_instant(self) -> bool {
-        matches!(self, Self::BackendKilled | Self::SessionsEnded | Self::Failover)
+        matches!(self, Self::BackendKilled | Self::Failover)
     }
 
-    /// Whether it must not be noticed by any client.
-    pub fn is_harmless(self) -> bool {
-        self.effect().answers.is_empty()
-    }
-
-    /// Whether a file is not in place, so that a command's change would be lost.
-    pub fn loses_changes(self) -> bool {
+    /// Whether a file is not in place. A command could then read, or leave behind, something else.
+    pub fn moves_files(self) -> bool {
         matches!(self, Self::Renamed(_) | Self::Removed(_) | Self::Replaced(_))
     }
 }

@@ -1,357 +1,337 @@
 //! Plays a scene on real servers, and lets the model judge it.
 
 mod commands;
-mod store;
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::sync::atomic::AtomicI64;
-use std::thread::sleep;
+use std::sync::{Arc, MutexGuard};
+use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
+use nix::unistd::Pid;
+use plant_store_tests::process::send;
+use plant_store_tests::{EVENT_TIMEOUT, Launched};
+use rand::rngs::StdRng;
 
-use super::clients::Clients;
-use super::faults::Fault;
-use super::rules::{Attempt, Model, Plant, Result, Spell, Token};
-use super::stalls::Stalls;
-use super::steps::Step;
-use super::world::World;
+use super::clients::Load;
+use super::faults::{Call, Fault};
+use super::rules::{Model, Result, Spell, Token};
+use super::steps::{Step, random, seeds};
+use super::world::{DEADLINE, World, log, serve};
 
-/// How late an answer may be, because the machine is busy with other work.
-const SLACK: Duration = Duration::from_secs(3);
-
-/// The longest that a process may take to end after a signal.
+/// The longest that a process may take to end after a signal, or after a failure that it must not
+/// survive.
 const END: Duration = Duration::from_secs(15);
 
-/// The longest that a process may take to end by itself after a failure that it must not survive.
-const FATAL: Duration = Duration::from_secs(6);
-
-/// The longest wait for a call of the server that hangs. Checkpoints, for example, are rare.
-const SHOWN: Duration = Duration::from_secs(1);
-
-/// The pause between two looks at the clients and the process.
+/// The pause between two looks at the model and the process.
 const TICK: Duration = Duration::from_millis(2);
 
-/// The faults that end when the server starts again.
-const UNTIL_START: [Fault; 3] = [Fault::Killed, Fault::Terminated, Fault::SyncFailed];
+/// Plays a fixed scene. It fails if a fault cannot begin, or has not met the service when it ends:
+/// without its fault, a scene proves nothing.
+pub fn play(world: impl World, steps: &[Step]) {
+    Player::new(world, true).play(steps);
+}
 
-/// Plays a scene. At its end, the power is cut once more. `store_timeout` is that of the servers.
-pub fn play<W: World>(world: W, store_timeout: Duration, steps: &[Step]) {
-    let started = Instant::now();
-    let mut player = Player::new(world, store_timeout);
-    let cut = Step::PowerCut { some_survive: false };
-    let last = [Step::Heal, cut, Step::Start, Step::Rest, Step::Start];
-    for (at, step) in steps.iter().chain(&last).enumerate() {
-        let begun = started.elapsed().as_secs_f32();
-        let result = player.step(*step);
-        println!("{begun:6.2} {at:2} {step:?}");
-        if let Err(why) = result {
-            panic!("{why}\nat step {at} of {steps:?}\nlog:\n{}", player.world.log());
-        }
+/// Plays random scenes, and skips what is not possible. `PLANT_STORE_TESTS_SEED=7` plays one scene
+/// again.
+pub fn play_random<W: World>(world: impl Fn(u64) -> W, fault: impl Fn(&mut StdRng) -> Fault) {
+    for seed in seeds() {
+        let steps = random(seed, &fault);
+        println!("PLANT_STORE_TESTS_SEED={seed}: {steps:?}");
+        Player::new(world(seed), false).play(&steps);
     }
 }
 
 struct Player<W> {
     world: W,
-    stalls: Stalls,
-    model: Model,
-    /// `None` while nobody creates plants.
-    clients: Option<Clients>,
-    /// The attempts since the model was settled, except those of running clients.
-    attempts: Vec<Attempt>,
-    /// The plants that got a final answer.
-    answered: BTreeSet<Plant>,
-    /// The number of the next plant.
-    next: Arc<AtomicI64>,
+    load: Arc<Load>,
+    /// Empty before the first load.
+    clients: Vec<JoinHandle<()>>,
+    /// `None` while it is down.
+    server: Option<Launched>,
+    is_fixed: bool,
     copies: usize,
 }
 
 impl<W: World> Player<W> {
-    fn new(world: W, store_timeout: Duration) -> Self {
-        let first = Token {
-            name: "first".into(),
-            secret: world.process().token.clone(),
-            valid_since: Some(Instant::now()),
-            revoke_begun: None,
-            revoked: None,
-        };
-        Self {
-            stalls: Stalls::watch(world.probe()),
-            world,
-            model: Model::new(first, store_timeout + SLACK),
-            clients: None,
-            attempts: Vec::new(),
-            answered: BTreeSet::new(),
-            next: Arc::default(),
-            copies: 0,
+    fn new(world: W, is_fixed: bool) -> Self {
+        let first = Token::new("first", world.token(), Some(Instant::now()));
+        let load = Arc::new(Load::new(Model::new(first, DEADLINE)));
+        world.second().into_iter().for_each(|address| load.add(address));
+        Self { world, load, clients: Vec::new(), server: None, is_fixed, copies: 0 }
+    }
+
+    /// Starts the server and plays the steps. At the end, the power is cut once more.
+    fn play(mut self, steps: &[Step]) {
+        let started = Instant::now();
+        let last = [Step::Heal, Step::PowerCut { some_survive: false }, Step::Heal];
+        for (at, step) in last[..1].iter().chain(steps).chain(&last).enumerate() {
+            let begun = started.elapsed().as_secs_f32();
+            let result = self.step(*step);
+            println!("{begun:6.2} {at:2} {step:?}");
+            if let Err(why) = result {
+                panic!("{why}\nat step {at}, {step:?}\nlog:\n{}", log(&self.world));
+            }
         }
+        self.load.stop(std::mem::take(&mut self.clients));
+        self.judge_store().unwrap_or_else(|why| panic!("{why}\nafter {steps:?}"));
     }
 
     fn step(&mut self, step: Step) -> Result {
-        self.note_stalls();
-        self.notice_end()?;
+        self.watch()?;
         match step {
             Step::Load(answers) => self.load(answers),
-            Step::Rest => self.rest(),
-            Step::Begin(fault) => {
-                self.begin(fault);
-                Ok(())
-            }
+            Step::Begin(fault) => self.begin(fault),
             Step::End(fault) => self.end(fault),
-            Step::Heal => {
-                self.end_all()?;
-                self.judge_store()
-            }
+            Step::Heal => self.recover(),
             Step::Stop(signal) => self.stop(signal),
-            Step::PowerCut { some_survive } => {
-                self.stop(Signal::SIGKILL)?;
-                self.end_all()?;
-                self.add_spell(Fault::PowerCut);
-                self.world.cut_power(some_survive);
-                self.set_ended(Fault::PowerCut);
-                Ok(())
-            }
-            Step::Start => self.start(),
+            Step::PowerCut { some_survive } => self.cut_power(some_survive),
             Step::Issue => self.issue(),
             Step::Revoke => self.revoke(),
-            Step::Operate(command) => self.operate(command),
+            Step::Export | Step::Check | Step::Copy => self.read(step),
         }
     }
 
-    fn note_stalls(&mut self) {
-        for (begun, ended) in self.stalls.take() {
-            println!("the machine stalls for {:.1?}", ended - begun);
-            let (fault, complete, ended) = (Fault::Stalled, None, Some(ended));
-            self.model.spells.push(Spell { fault, begun, complete, ending: ended, ended });
+    fn model(&self) -> MutexGuard<'_, Model> {
+        self.load.model()
+    }
+
+    fn pid(&self) -> Option<Pid> {
+        self.server.as_ref().map(|server| Pid::from_raw(server.process.id().cast_signed()))
+    }
+
+    /// Whether clients can create plants.
+    fn is_served(&self) -> bool {
+        self.server.is_some() || self.world.second().is_some()
+    }
+
+    /// Waits for a moment. Fails if the model has rejected an answer, or if no fault explains how
+    /// the process has ended.
+    fn watch(&mut self) -> Result {
+        sleep(TICK);
+        self.notice_end()?;
+        self.model().failure.take().map_or(Ok(()), Err)
+    }
+
+    fn notice_end(&mut self) -> Result {
+        let Some(server) = &mut self.server else { return Ok(()) };
+        let Some(status) = server.process.try_wait().expect("it can be waited for") else {
+            return Ok(());
+        };
+        self.server = None;
+        let code = shell_code(status);
+        let is_explained = |fault: &Fault| fault.effect().exits.contains(&code);
+        if self.model().in_force().iter().any(is_explained) {
+            return Ok(());
         }
+        Err(format!("no fault explains the exit code {code}"))
     }
 
     fn load(&mut self, answers: usize) -> Result {
-        if !self.world.process().is_up() {
-            self.start()?;
+        if !self.is_served() {
+            self.recover()?;
         }
-        let secrets = self.model.tokens.iter().map(|token| token.secret.clone()).collect();
-        let (addresses, next) = (self.world.addresses(), Arc::clone(&self.next));
-        let clients = self.clients.get_or_insert_with(|| Clients::start(addresses, next, secrets));
-        let before = clients.count();
+        if self.clients.is_empty() {
+            self.clients = self.load.start();
+        }
+        let before = self.model().answers;
         let begun = Instant::now();
-        // Longer than an answer may take: a wait that is too long is judged in between.
-        let patience = self.model.deadline + Duration::from_secs(1);
-        // Without clients, the process has ended.
-        while let Some(count) = self.clients.as_ref().map(Clients::count) {
-            if self.must_end() && self.blocking().is_empty() {
+        loop {
+            let count = self.model().answers;
+            if count >= before + answers || !self.is_served() {
+                return Ok(());
+            }
+            let is_blocked = !self.blocking().is_empty();
+            if self.must_end() && !is_blocked {
                 return self.wait_for_end();
             }
-            if count >= before + answers {
-                break;
-            }
-            if begun.elapsed() > patience {
-                let is_stuck = count == before && self.blocking().is_empty();
+            // Longer than an answer may take.
+            if begun.elapsed() > DEADLINE + Duration::from_secs(1) {
+                let is_stuck = count == before && !is_blocked;
                 return if is_stuck { Err("no answers".into()) } else { Ok(()) };
             }
             self.watch()?;
         }
+    }
+
+    fn begin(&mut self, fault: Fault) -> Result {
+        let is_possible = self.server.is_some() || matches!(fault, Fault::KilledAt { .. });
+        if !is_possible || self.model().spell(fault).is_some() {
+            return self.skip(fault);
+        }
+        self.add_spell(fault);
+        if fault == Fault::Paused {
+            self.signal(Signal::SIGSTOP);
+        } else if !self.world.begin(fault, self.pid()) {
+            self.model().spells.pop();
+            return self.skip(fault);
+        }
+        // The server rarely reads.
+        let is_met_soon = matches!(fault, Fault::Hangs(Call::Write | Call::Sync, _));
+        if is_met_soon && !self.clients.is_empty() {
+            self.show(fault)?;
+        }
+        self.change(fault, |spell| spell.complete = Some(Instant::now()));
+        if fault.is_instant() {
+            self.change(fault, |spell| spell.ended = Some(Instant::now()));
+        }
         Ok(())
     }
 
-    /// Waits for a moment. Judges the waits for answers and the end of the process, if it has
-    /// ended.
-    fn watch(&mut self) -> Result {
-        sleep(TICK);
-        self.notice_end()?;
-        let waiting_since = self.clients.as_ref().and_then(Clients::waiting_since);
-        waiting_since.map_or(Ok(()), |since| self.model.judge_wait(since, Instant::now()))
+    /// Fails in a fixed scene.
+    fn skip(&self, what: impl std::fmt::Debug) -> Result {
+        if self.is_fixed { Err(format!("{what:?} is not possible")) } else { Ok(()) }
     }
 
-    fn rest(&mut self) -> Result {
-        if self.model.in_force().any(|fault| fault == Fault::Paused) {
-            // Otherwise the clients would wait for the paused server.
-            self.end(Fault::Paused)?;
+    fn add_spell(&self, fault: Fault) {
+        self.model().spells.push(Spell::new(fault, Instant::now()));
+    }
+
+    /// Changes the spell of a fault, if the fault is in force.
+    fn change(&self, fault: Fault, change: impl FnOnce(&mut Spell)) {
+        if let Some(spell) = self.model().spell(fault) {
+            change(spell);
         }
-        self.collect();
-        Ok(())
     }
 
-    /// Stops the clients, and takes their attempts.
-    fn collect(&mut self) {
-        self.attempts.extend(self.clients.take().map(Clients::stop).unwrap_or_default());
-    }
-
-    /// Returns the faults in force that keep the process from ending or answering.
-    fn blocking(&self) -> Vec<Fault> {
-        self.model.in_force().filter(|fault| fault.effect().blocks).collect()
-    }
-
-    fn must_end(&mut self) -> bool {
-        let fault = Fault::SyncFailed;
-        if self.world.has_failed_sync() && !self.model.in_force().any(|old| old == fault) {
-            self.add_spell(fault);
-            self.set_complete(fault);
-        }
-        self.world.process().is_up() && self.model.in_force().any(|fault| fault.effect().must_end)
-    }
-
-    fn wait_for_end(&mut self) -> Result {
+    /// Waits in a fixed scene until a fault has met the service.
+    fn show(&mut self, fault: Fault) -> Result {
         let begun = Instant::now();
-        while self.world.process().is_up() {
-            if begun.elapsed() > FATAL {
-                return Err("the process goes on".into());
+        while self.is_fixed && !self.has_shown(fault) {
+            let can_show = !self.clients.is_empty() && self.is_served();
+            if !can_show || begun.elapsed() > EVENT_TIMEOUT {
+                return Err(format!("{fault:?} has not met the service"));
             }
             self.watch()?;
         }
         Ok(())
     }
 
-    /// If the process has ended by itself, a fault must explain its exit code.
-    fn notice_end(&mut self) -> Result {
-        let Some(code) = self.ended() else { return Ok(()) };
-        let is_explained = self.model.in_force().any(|fault| fault.effect().ends.contains(&code));
-        if is_explained { Ok(()) } else { Err(format!("no fault explains the exit code {code}")) }
-    }
-
-    /// Returns the exit code of the process if it has ended. If it was the only server, takes the
-    /// attempts of the clients.
-    fn ended(&mut self) -> Option<i32> {
-        let code = self.world.process_mut().ended()?;
-        let addresses = self.world.addresses();
-        if addresses.is_empty() {
-            self.collect();
-        } else if let Some(clients) = &self.clients {
-            clients.move_to(addresses);
-        }
-        Some(code)
-    }
-
-    fn begin(&mut self, fault: Fault) {
-        let is_possible = self.world.process().is_up() || matches!(fault, Fault::KilledAt { .. });
-        if !is_possible || self.model.in_force().any(|old| old == fault) {
-            return;
-        }
-        self.add_spell(fault);
-        if fault == Fault::Paused {
-            self.world.process().signal(Signal::SIGSTOP);
-        } else if !self.world.begin(fault) {
-            self.model.spells.pop();
-            return;
-        }
-        let begun = Instant::now();
-        while self.clients.is_some() && !self.world.has_shown(fault) && begun.elapsed() < SHOWN {
-            sleep(TICK);
-        }
-        self.set_complete(fault);
-        if fault.is_instant() {
-            self.set_ended(fault);
-        }
-    }
-
-    fn add_spell(&mut self, fault: Fault) {
-        let begun = Instant::now();
-        self.model.spells.push(Spell { fault, begun, complete: None, ending: None, ended: None });
-    }
-
-    fn set_complete(&mut self, fault: Fault) {
-        self.in_force_mut(fault).for_each(|spell| spell.complete = Some(Instant::now()));
-    }
-
-    fn set_ending(&mut self, fault: Fault) {
-        self.in_force_mut(fault).for_each(|spell| spell.ending = Some(Instant::now()));
-    }
-
-    fn set_ended(&mut self, fault: Fault) {
-        self.in_force_mut(fault).for_each(|spell| spell.ended = Some(Instant::now()));
-    }
-
-    fn in_force_mut(&mut self, fault: Fault) -> impl Iterator<Item = &mut Spell> {
-        let spells = self.model.spells.iter_mut();
-        spells.filter(move |spell| spell.fault == fault && spell.ended.is_none())
+    fn has_shown(&self, fault: Fault) -> bool {
+        let mut model = self.model();
+        let Some(spell) = model.spell(fault) else { return true };
+        spell.has_shown |= self.world.has_shown(fault);
+        spell.has_shown
     }
 
     /// Ends a fault. If the process has to end because of it, waits for that first.
     fn end(&mut self, fault: Fault) -> Result {
-        if !self.model.in_force().any(|old| old == fault) {
+        if self.model().spell(fault).is_none() {
             return Ok(());
         }
-        let causes_end = fault.effect().must_end || !fault.effect().ends.is_empty();
-        if causes_end && self.must_end() {
+        self.show(fault)?;
+        if !fault.effect().exits.is_empty() && self.must_end() {
             for fault in self.blocking() {
-                self.heal(fault);
-                self.set_ended(fault);
+                self.heal(fault)?;
             }
             self.wait_for_end()?;
         }
-        self.heal(fault);
-        self.notice_end()?;
-        self.set_ended(fault);
-        Ok(())
+        self.heal(fault)
     }
 
-    fn heal(&mut self, fault: Fault) {
-        self.set_ending(fault);
-        if fault != Fault::Paused {
+    fn heal(&mut self, fault: Fault) -> Result {
+        self.change(fault, |spell| spell.complete = None);
+        if fault == Fault::Paused {
+            self.signal(Signal::SIGCONT);
+        } else {
             self.world.heal(fault);
-        } else if self.world.process().is_up() {
-            self.world.process().signal(Signal::SIGCONT);
         }
+        self.notice_end()?;
+        self.change(fault, |spell| spell.ended = Some(Instant::now()));
+        Ok(())
     }
 
     /// Ends all faults that can be ended.
     fn end_all(&mut self) -> Result {
-        let faults = self.model.in_force().filter(|fault| !UNTIL_START.contains(fault));
-        for fault in faults.collect::<Vec<_>>() {
+        let faults = self.model().in_force();
+        for fault in faults.into_iter().filter(|fault| !UNTIL_START.contains(fault)) {
             self.end(fault)?;
         }
         Ok(())
     }
 
-    fn stop(&mut self, signal: Signal) -> Result {
-        self.end(Fault::Paused)?;
-        self.notice_end()?;
-        if !self.world.process().is_up() {
-            return Ok(());
-        }
-        let is_kill = signal == Signal::SIGKILL;
-        let fault = if is_kill { Fault::Killed } else { Fault::Terminated };
-        self.add_spell(fault);
-        self.world.process().signal(signal);
+    /// Returns the faults in force that keep the process from ending or answering.
+    fn blocking(&self) -> Vec<Fault> {
+        let mut faults = self.model().in_force();
+        faults.retain(|fault| fault.effect().blocks());
+        faults
+    }
+
+    fn must_end(&self) -> bool {
+        let is_fatal = |fault: &Fault| {
+            // After a failed sync, no commit may succeed.
+            let has_failed = matches!(fault, Fault::Fails(Call::Sync, _)) && self.has_shown(*fault);
+            has_failed || fault.effect().is_fatal()
+        };
+        let faults = self.model().in_force();
+        self.server.is_some() && faults.iter().any(is_fatal)
+    }
+
+    fn wait_for_end(&mut self) -> Result {
         let begun = Instant::now();
-        let code = loop {
-            if let Some(code) = self.ended() {
-                break code;
-            }
+        while self.server.is_some() {
             if begun.elapsed() > END {
                 return Err("the process does not end".into());
             }
-            sleep(TICK);
-        };
-        let allows = |fault: Fault| {
-            let effect = fault.effect();
-            effect.stops.contains(&code) || effect.ends.contains(&code)
-        };
-        if !is_kill && code != 0 && !self.model.in_force().any(allows) {
-            return Err(format!("the exit code after SIGTERM is {code}"));
+            self.watch()?;
         }
         Ok(())
     }
 
-    /// Starts the server, with the faults that kill it while it starts; then without any fault.
-    fn start(&mut self) -> Result {
-        if self.world.process().is_up() {
-            self.end_all()?;
-            return self.judge_store();
+    fn signal(&self, signal: Signal) {
+        self.server.iter().for_each(|server| send(signal, &server.process));
+    }
+
+    fn stop(&mut self, signal: Signal) -> Result {
+        self.end(Fault::Paused)?;
+        if self.server.is_none() {
+            return Ok(());
         }
-        if self.model.in_force().any(|fault| matches!(fault, Fault::KilledAt { .. })) {
+        let is_kill = signal == Signal::SIGKILL;
+        self.add_spell(if is_kill { Fault::Killed } else { Fault::Terminated });
+        self.signal(signal);
+        self.wait_for_end()
+    }
+
+    fn cut_power(&mut self, some_survive: bool) -> Result {
+        let faults = self.model().in_force();
+        faults.into_iter().try_for_each(|fault| self.show(fault))?;
+        self.stop(Signal::SIGKILL)?;
+        self.end_all()?;
+        self.add_spell(Fault::PowerCut);
+        self.world.cut_power(some_survive);
+        self.change(Fault::PowerCut, |spell| spell.ended = Some(Instant::now()));
+        Ok(())
+    }
+
+    /// Ends all faults, starts the server if it is down, and judges the store.
+    fn recover(&mut self) -> Result {
+        let is_killed = |fault: &Fault| matches!(fault, Fault::KilledAt { .. });
+        if self.server.is_none() && self.model().in_force().iter().any(is_killed) {
             for fault in self.blocking() {
                 self.end(fault)?;
             }
-            self.world.start_in_vain();
+            // Killed by the fault, or else by the drop.
+            drop(serve(self.world.folder(), self.world.command()));
         }
         self.end_all()?;
-        self.world.process_mut().start();
-        for fault in UNTIL_START {
-            self.set_ended(fault);
+        if self.server.is_none() {
+            let server = serve(self.world.folder(), self.world.command());
+            let server = server.map_err(|error| format!("{error:#}"))?;
+            self.load.add(server.address);
+            self.server = Some(server);
+            for fault in UNTIL_START {
+                self.change(fault, |spell| spell.ended = Some(Instant::now()));
+            }
         }
-        self.clients.iter().for_each(|clients| clients.move_to(self.world.addresses()));
         self.judge_store()
     }
+}
+
+/// The faults that end when the server starts again.
+const UNTIL_START: [Fault; 2] = [Fault::Killed, Fault::Terminated];
+
+/// Returns an exit code as a shell does.
+fn shell_code(status: std::process::ExitStatus) -> i32 {
+    use std::os::unix::process::ExitStatusExt;
+    status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or_default()
 }

@@ -1,7 +1,8 @@
-//! What the store may contain and which answers are allowed, given all requests so far. No I/O, and
-//! no clock: every time is that of an event.
+//! What the store may contain and which answers are allowed, given all requests so far. The model
+//! learns of each create before it is sent, and of each answer when it has arrived. No I/O, and no
+//! clock: every time is that of an event.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::faults::Fault;
@@ -9,14 +10,15 @@ use super::faults::Fault;
 /// How long a server may use the tokens that it has read.
 const LEASE: Duration = Duration::from_secs(2);
 
-/// Plants with the same id differ by their variant.
+/// A plant has one of two variants, so a 409 for one of them shows that the other one is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Plant {
     pub id: i64,
+    /// 0 or 1.
     pub variant: u8,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// 200 with the plant that was sent.
     Created,
@@ -24,16 +26,19 @@ pub enum Answer {
     Conflict,
     /// Error 401.
     Unauthorized,
+    /// Error 503, because the lease of the tokens has expired. A busy machine is enough for that,
+    /// and a lease that is never renewed is noticed when no create gets another answer any more.
+    Stale,
     /// Error 500.
     Failed,
-    /// Error 503 or 408.
+    /// Error 408, or any other 503.
     Refused,
-    /// The connection ended, or could not be made.
+    /// The connection ended.
     Lost,
     /// Another error, or another plant than the one that was sent.
     Wrong,
 }
-use Answer::{Conflict, Created, Failed, Lost, Refused, Unauthorized, Wrong};
+use Answer::{Conflict, Created, Failed, Lost, Refused, Stale, Unauthorized, Wrong};
 
 /// A create that was sent, and its answer.
 #[derive(Clone, Copy, Debug)]
@@ -52,15 +57,19 @@ pub struct Attempt {
 pub struct Spell {
     pub fault: Fault,
     pub begun: Instant,
-    /// When it was fully in force, if it came so far.
+    /// Since when it is fully in force. `None` before that, and once its end has begun.
     pub complete: Option<Instant>,
-    /// When its end was begun.
-    pub ending: Option<Instant>,
     /// `None` while it is in force.
     pub ended: Option<Instant>,
+    /// Whether it has met the service.
+    pub has_shown: bool,
 }
 
 impl Spell {
+    pub fn new(fault: Fault, begun: Instant) -> Self {
+        Self { fault, begun, complete: None, ended: None, has_shown: false }
+    }
+
     fn overlaps(&self, attempt: &Attempt, lingers: Duration) -> bool {
         self.begun <= attempt.ended
             && self.ended.is_none_or(|ended| attempt.begun <= ended + lingers)
@@ -73,11 +82,10 @@ impl Spell {
             && self.overlaps(attempt, effect.lingers)
     }
 
-    /// Whether no create of that time can have succeeded.
-    fn denies(&self, begun: Instant, ended: Instant) -> bool {
+    /// Whether no create that was sent at that time can have succeeded.
+    fn denies(&self, begun: Instant) -> bool {
         let since = self.complete.zip(self.fault.effect().denies).map(|(at, after)| at + after);
         since.is_some_and(|since| since < begun)
-            && self.ending.or(self.ended).is_none_or(|end| ended < end)
     }
 }
 
@@ -92,6 +100,11 @@ pub struct Token {
 }
 
 impl Token {
+    pub fn new(name: &str, secret: &str, valid_since: Option<Instant>) -> Self {
+        let (name, secret) = (name.to_owned(), secret.to_owned());
+        Self { name, secret, valid_since, revoke_begun: None, revoked: None }
+    }
+
     /// Whether it was valid from `begun` to `ended`.
     fn is_valid(&self, begun: Instant, ended: Instant) -> bool {
         self.valid_since.is_some_and(|since| since < begun)
@@ -103,160 +116,159 @@ impl Token {
     }
 }
 
-/// The plants that may be stored under an id. `None` is "none".
-type Worlds = BTreeSet<Option<u8>>;
-
-/// The content of a store, as it was read: the variant of each id.
+/// The content of a store: the variant of each id.
 pub type Stored = BTreeMap<i64, u8>;
 
 /// Why something is not allowed.
 pub type Result<T = ()> = std::result::Result<T, String>;
 
-#[derive(Clone)]
 pub struct Model {
-    /// What may be stored, as far as it was settled.
-    ids: BTreeMap<i64, Worlds>,
+    /// How many creates may have stored each plant, or still may.
+    sent: BTreeMap<Plant, usize>,
+    /// What is stored, according to the answers.
+    pub stored: Stored,
     pub tokens: Vec<Token>,
     pub spells: Vec<Spell>,
-    pub deadline: Duration,
+    /// The longest that an answer may take.
+    deadline: Duration,
+    /// The number of answers, except [`Answer::Stale`].
+    pub answers: usize,
+    /// Why the first wrong answer is not allowed.
+    pub failure: Option<String>,
 }
 
 impl Model {
-    /// A model of an empty store with one token. `deadline` is the longest that an answer may take.
+    /// A model of an empty store with one token.
     pub fn new(first: Token, deadline: Duration) -> Self {
-        Self { ids: BTreeMap::new(), tokens: vec![first], spells: Vec::new(), deadline }
+        Self {
+            sent: BTreeMap::new(),
+            stored: Stored::new(),
+            tokens: vec![first],
+            spells: Vec::new(),
+            deadline,
+            answers: 0,
+            failure: None,
+        }
     }
 
     /// Returns the faults in force.
-    pub fn in_force(&self) -> impl Iterator<Item = Fault> {
-        self.spells.iter().filter(|spell| spell.ended.is_none()).map(|spell| spell.fault)
+    pub fn in_force(&self) -> Vec<Fault> {
+        let spells = self.spells.iter().filter(|spell| spell.ended.is_none());
+        spells.map(|spell| spell.fault).collect()
     }
 
-    /// Judges each answer by itself.
-    pub fn judge(&self, attempts: &[Attempt]) -> Result {
-        for attempt in attempts {
-            self.judge_one(attempt).map_err(|why| format!("{why}: {attempt:?}"))?;
+    /// Returns the spell of a fault in force.
+    pub fn spell(&mut self, fault: Fault) -> Option<&mut Spell> {
+        self.spells.iter_mut().find(|spell| spell.fault == fault && spell.ended.is_none())
+    }
+
+    /// Adds a create that is sent now.
+    pub fn send(&mut self, plant: Plant) {
+        *self.sent.entry(plant).or_default() += 1;
+    }
+
+    /// Adds and judges the answer to a create that was sent.
+    pub fn answer(&mut self, attempt: &Attempt) {
+        self.answers += usize::from(attempt.answer != Stale);
+        let judged = self.judge(attempt).and_then(|()| self.learn(attempt));
+        if let Err(why) = judged {
+            self.failure.get_or_insert(format!("{why}: {attempt:?}"));
         }
-        Ok(())
     }
 
-    fn judge_one(&self, attempt: &Attempt) -> Result {
+    fn judge(&mut self, attempt: &Attempt) -> Result {
         let Attempt { answer, begun, ended, .. } = *attempt;
         let token = &self.tokens[attempt.token];
-        self.judge_wait(begun, ended)?;
+        let waited = ended - begun;
+        let is_paused = |spell: &Spell| {
+            let pauses = matches!(spell.fault, Fault::Paused | Fault::Terminated);
+            pauses && spell.overlaps(attempt, Duration::ZERO)
+        };
+        if waited > self.deadline && !self.spells.iter().any(is_paused) {
+            return Err(format!("no answer after {waited:.1?}"));
+        }
         match answer {
             Created | Conflict if token.is_revoked(begun) => {
                 Err("its token was revoked before".into())
             }
-            Created | Conflict if self.spells.iter().any(|spell| spell.denies(begun, ended)) => {
+            Created | Conflict if self.spells.iter().any(|spell| spell.denies(begun)) => {
                 Err("a fault must prevent it".into())
             }
             Unauthorized if token.is_valid(begun, ended) => Err("its token is valid".into()),
-            Created | Conflict | Unauthorized => Ok(()),
+            Created | Conflict | Unauthorized | Stale => Ok(()),
             Wrong => Err("the answer is wrong".into()),
             Failed | Refused | Lost => {
-                let is_explained = self.spells.iter().any(|spell| spell.explains(attempt));
+                let mut is_explained = false;
+                for spell in self.spells.iter_mut().filter(|spell| spell.explains(attempt)) {
+                    spell.has_shown = true;
+                    is_explained = true;
+                }
                 if is_explained { Ok(()) } else { Err("no fault explains it".into()) }
             }
         }
     }
 
-    /// Judges a wait for an answer, which may still last at `now`.
-    pub fn judge_wait(&self, begun: Instant, now: Instant) -> Result {
-        let waited = now.saturating_duration_since(begun);
-        let is_paused = |spell: &Spell| {
-            matches!(spell.fault, Fault::Paused | Fault::Terminated)
-                && spell.begun <= now
-                && spell.ended.is_none_or(|ended| begun <= ended)
-        };
-        if waited > self.deadline && !self.spells.iter().any(is_paused) {
-            return Err(format!("no answer after {waited:.1?}"));
+    fn learn(&mut self, attempt: &Attempt) -> Result {
+        let Plant { id, variant } = attempt.plant;
+        match attempt.answer {
+            Created => self.store(Plant { id, variant }),
+            Conflict => self.store(Plant { id, variant: 1 - variant }),
+            _ if self.may_have_stored(attempt) => Ok(()),
+            _ => {
+                self.sent.entry(attempt.plant).and_modify(|count| *count -= 1);
+                Ok(())
+            }
         }
-        Ok(())
     }
 
-    /// Whether the plant may be stored because of this attempt.
-    fn may_store(&self, attempt: &Attempt) -> bool {
+    fn store(&mut self, plant: Plant) -> Result {
+        let known = *self.stored.entry(plant.id).or_insert(plant.variant);
+        if known == plant.variant && self.may_be_stored(plant) {
+            return Ok(());
+        }
+        Err("it contradicts earlier answers".into())
+    }
+
+    /// Whether a create without a final answer may have stored its plant.
+    fn may_have_stored(&self, attempt: &Attempt) -> bool {
         // A server that is stopped without another fault answers whatever it commits.
         let mut spells = self.spells.iter().filter(|spell| spell.overlaps(attempt, Duration::ZERO));
         let is_stopped = attempt.answer == Lost
-            && spells.all(|spell| spell.fault == Fault::Terminated || spell.fault.is_harmless());
+            && spells.all(|spell| {
+                spell.fault == Fault::Terminated || spell.fault.effect().answers.is_empty()
+            });
         let is_revoked = self.tokens[attempt.token].is_revoked(attempt.begun);
-        attempt.answer != Unauthorized && !is_stopped && !is_revoked
+        !matches!(attempt.answer, Unauthorized | Stale) && !is_stopped && !is_revoked
     }
 
-    /// Applies, in the order of time, the requests that were sent before `until`, and the answers
-    /// that arrived before `known`.
-    fn replay(&mut self, attempts: &[Attempt], known: Instant, until: Instant) -> Result {
-        let sent = attempts.iter().map(|attempt| (attempt.begun, false, attempt));
-        let answered = attempts.iter().map(|attempt| (attempt.ended, true, attempt));
-        let mut events: Vec<_> = sent
-            .filter(|(time, ..)| *time <= until)
-            .chain(answered.filter(|(time, ..)| *time <= known))
-            .collect();
-        events.sort_by_key(|(time, is_answer, _)| (*time, *is_answer));
-        for (_, is_answer, attempt) in events {
-            let Plant { id, variant } = attempt.plant;
-            let may_store = self.may_store(attempt);
-            let worlds = self.ids.entry(id).or_insert_with(|| Worlds::from([None]));
-            let same = Some(variant);
-            match (is_answer, attempt.answer) {
-                (false, _) if may_store && worlds.contains(&None) => {
-                    worlds.insert(same);
-                }
-                (true, Created) => worlds.retain(|world| *world == same),
-                (true, Conflict) => worlds.retain(|world| world.is_some() && *world != same),
-                _ => {}
-            }
-            if worlds.is_empty() {
-                return Err(format!("it contradicts earlier answers: {attempt:?}"));
+    fn may_be_stored(&self, plant: Plant) -> bool {
+        self.sent.get(&plant).is_some_and(|count| *count > 0)
+    }
+
+    /// Returns the plants that may be stored, and whose ids no answer has settled.
+    pub fn unsettled(&self) -> Vec<Plant> {
+        let is_unsettled =
+            |plant: &&Plant| self.may_be_stored(**plant) && !self.stored.contains_key(&plant.id);
+        self.sent.keys().filter(is_unsettled).copied().collect()
+    }
+
+    /// Judges the content of a store that was just read. `before` is what had to be stored when the
+    /// read began.
+    pub fn observe(&self, before: &Stored, found: &Stored) -> Result {
+        for (id, variant) in before {
+            if found.get(id) != Some(variant) {
+                return Err(format!("{id}: {:?} is stored, not {variant}", found.get(id)));
             }
         }
-        Ok(())
-    }
-
-    /// Judges the content of a store that was read between `begun` and `ended`.
-    pub fn observe(
-        &self,
-        attempts: &[Attempt],
-        stored: &Stored,
-        begun: Instant,
-        ended: Instant,
-    ) -> Result {
-        let mut then = self.clone();
-        then.replay(attempts, begun, ended)?;
-        then.agree(stored)
-    }
-
-    fn agree(&self, stored: &Stored) -> Result {
-        if let Some(id) = stored.keys().find(|id| !self.ids.contains_key(id)) {
-            return Err(format!("{id} is stored, but was never sent"));
-        }
-        for (id, worlds) in &self.ids {
-            let found = stored.get(id).copied();
-            if !worlds.contains(&found) {
-                return Err(format!("{id}: {found:?} is stored, possible: {worlds:?}"));
+        for (&id, &variant) in found {
+            if !self.may_be_stored(Plant { id, variant }) {
+                return Err(format!("{id}: {variant} is stored, but was never accepted"));
+            }
+            if self.stored.get(&id).is_some_and(|known| *known != variant) {
+                return Err(format!("{id}: {variant} is stored, which contradicts an answer"));
             }
         }
         Ok(())
-    }
-
-    /// Adds all attempts of a process that has ended, and the content of the store after it. From
-    /// now on no other content is possible.
-    pub fn settle(&mut self, attempts: &[Attempt], stored: &Stored) -> Result {
-        self.add(attempts)?;
-        self.agree(stored)?;
-        for (id, worlds) in &mut self.ids {
-            *worlds = Worlds::from([stored.get(id).copied()]);
-        }
-        Ok(())
-    }
-
-    /// Adds attempts that were all answered or lost.
-    pub fn add(&mut self, attempts: &[Attempt]) -> Result {
-        self.judge(attempts)?;
-        let Some(last) = attempts.iter().map(|attempt| attempt.ended).max() else { return Ok(()) };
-        self.replay(attempts, last, last)
     }
 
     /// Adds the names of the tokens that were read at `now`, while no command changed them. A

@@ -94,7 +94,8 @@ pub struct Paused(Pid);
 impl Paused {
     pub fn pause(process: Pid) -> Self {
         kill(process, Signal::SIGSTOP).expect("the process is running");
-        wait_until(|| state(process) == 'T', || "it does not stop".into());
+        // An ended process cannot be stopped.
+        wait_until(|| matches!(state(process), 'T' | 'Z'), || "it does not stop".into());
         Self(process)
     }
 }

@@ -1,111 +1,170 @@
-//! The commands of operators, under load.
+//! Commands under load, and the judgement of the store after the last fault has ended.
 
-use std::time::Instant;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
+use plant_store_client::types::NewPlant;
+use plant_store_tests::Connection;
 use plant_store_tests::process::Ended;
+use serde_json::Value;
 
 use super::Player;
-use super::store::stored;
-use crate::model::clients::Clients;
+use crate::model::clients::{PAUSE, body};
 use crate::model::faults::Fault;
-use crate::model::rules::{Result, Token};
-use crate::model::steps::Command;
-use crate::model::world::World;
+use crate::model::rules::{Answer, Plant, Result, Spell, Stored, Token};
+use crate::model::steps::Step;
+use crate::model::world::{World, operate};
+
+/// The longest that the service may take to recover after the last fault has ended.
+const RECOVERY: Duration = Duration::from_secs(15);
 
 impl<W: World> Player<W> {
     pub(super) fn issue(&mut self) -> Result {
-        if !self.is_intact() {
-            return Ok(());
+        let name = format!("t{}", self.model().tokens.len());
+        let Some(issued) = self.run(&["token", "create", &name])? else { return Ok(()) };
+        let secret = issued.stdout.trim();
+        if !secret.is_empty() {
+            let valid_since = (issued.code == Some(0)).then(Instant::now);
+            self.model().tokens.push(Token::new(&name, secret, valid_since));
         }
-        let name = format!("t{}", self.model.tokens.len());
-        let begun = Instant::now();
-        let issued = self.world.run(&["token", "create", &name]);
-        self.judge_command(&issued, begun)?;
-        let secret = issued.stdout.trim().to_owned();
-        if secret.is_empty() {
-            return Ok(());
-        }
-        let valid_since = (issued.code == Some(0)).then(Instant::now);
-        let token =
-            Token { name, secret: secret.clone(), valid_since, revoke_begun: None, revoked: None };
-        self.model.tokens.push(token);
-        self.clients.iter().for_each(|clients| clients.issue(secret.clone()));
         Ok(())
     }
 
     pub(super) fn revoke(&mut self) -> Result {
-        if !self.is_intact() {
-            return Ok(());
-        }
         let is_known = |token: &Token| token.valid_since.is_some() && token.revoke_begun.is_none();
-        let newest = self.model.tokens.iter().rposition(is_known).filter(|at| *at > 0);
-        let Some(at) = newest else { return self.issue() };
-        let begun = Instant::now();
-        self.model.tokens[at].revoke_begun = Some(begun);
-        let name = self.model.tokens[at].name.clone();
-        let revoked = self.world.run(&["token", "revoke", &name]);
-        if revoked.code == Some(0) {
-            self.model.tokens[at].revoked = Some(Instant::now());
+        let newest = self.model().tokens.iter().rposition(is_known).filter(|at| *at > 0);
+        let Some(at) = newest.filter(|_| self.is_intact()) else { return self.issue() };
+        self.model().tokens[at].revoke_begun = Some(Instant::now());
+        let name = self.model().tokens[at].name.clone();
+        let revoked = self.run(&["token", "revoke", &name])?;
+        if revoked.is_some_and(|revoked| revoked.code == Some(0)) {
+            self.model().tokens[at].revoked = Some(Instant::now());
         }
-        self.judge_command(&revoked, begun)
+        Ok(())
     }
 
-    /// Whether every file is as the server left it. Otherwise a command may read, or leave behind,
-    /// something else.
+    /// Runs a command that reads the store, and judges what it has read.
+    pub(super) fn read(&mut self, command: Step) -> Result {
+        self.copies += 1;
+        let copy = format!("sqlite:copy-{}.db", self.copies);
+        let store = self.world.folder().store().to_owned();
+        let before = self.model().stored.clone();
+        let read = match command {
+            Step::Check => self.run(&["check"])?,
+            Step::Export => self.run(&["export"])?,
+            _ => self.run(&["copy", "--from", &store, "--to", &copy, "--tokens", "none"])?,
+        };
+        let Some(read) = read else { return Ok(()) };
+        match command {
+            Step::Check if read.code == Some(1) => Err(format!("unsound: {}", read.stderr)),
+            Step::Export if read.code == Some(0) => self.observe(&before, &read),
+            Step::Copy if read.code == Some(0) => {
+                self.observe(&before, &self.succeeds(&["export", "--store", &copy])?)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether every file is as the server left it.
     fn is_intact(&self) -> bool {
-        !self.model.in_force().any(Fault::loses_changes)
+        !self.model().in_force().into_iter().any(Fault::moves_files)
     }
 
-    /// A command may fail only while a fault is in force.
-    fn judge_command(&self, output: &Ended, begun: Instant) -> Result {
-        let is_hit = self.model.spells.iter().any(|spell| {
-            let effect = spell.fault.effect();
-            effect.fails_commands && spell.ended.is_none_or(|ended| begun <= ended + effect.lingers)
-        });
-        if output.code == Some(0) || is_hit {
-            return Ok(());
+    /// Runs a command, which may fail only while a fault is in force. Returns `None` if it was
+    /// skipped.
+    fn run(&self, words: &[&str]) -> Result<Option<Ended>> {
+        if !self.is_intact() {
+            return self.skip(words).map(|()| None);
         }
-        Err(format!("{output:?}"))
-    }
-
-    /// Runs a command that must succeed.
-    pub(super) fn succeeds(&self, words: &[&str]) -> Result<Ended> {
-        let output = self.world.run(words);
-        if output.code == Some(0) {
-            return Ok(output);
+        let begun = Instant::now();
+        let output = operate(&self.world, words);
+        let explains = |spell: &Spell| {
+            let spares_commands = matches!(spell.fault, Fault::Slow | Fault::Reader);
+            let until = spell.ended.map(|ended| ended + spell.fault.effect().lingers);
+            !spares_commands && until.is_none_or(|until| begun <= until)
+        };
+        if output.code == Some(0) || self.model().spells.iter().any(explains) {
+            return Ok(Some(output));
         }
         Err(format!("{words:?}: {output:?}"))
     }
 
-    pub(super) fn operate(&mut self, command: Command) -> Result {
-        if !self.is_intact() {
-            return Ok(());
-        }
-        let begun = Instant::now();
-        self.copies += 1;
-        let copy = format!("sqlite:copy-{}.db", self.copies);
-        let copied =
-            ["copy", "--from", &self.world.process().store, "--to", &copy, "--tokens", "none"];
-        let words: &[&str] = match command {
-            Command::Check => &["check"],
-            Command::Export => &["export"],
-            Command::Copy => &copied,
-        };
-        let done = self.world.run(words);
-        let ended = Instant::now();
-        self.judge_command(&done, begun)?;
-        if command == Command::Check && done.code == Some(1) {
-            return Err(format!("unsound: {}", done.stderr));
-        }
-        if done.code != Some(0) || command == Command::Check {
-            return Ok(());
-        }
-        let stored = match command {
-            Command::Copy => stored(&self.succeeds(&["export", "--store", &copy])?)?,
-            _ => stored(&done)?,
-        };
-        let mut attempts = self.attempts.clone();
-        attempts.extend(self.clients.as_ref().map(Clients::attempts).unwrap_or_default());
-        self.model.observe(&attempts, &stored, begun, ended)
+    /// Runs a command that must succeed.
+    fn succeeds(&self, words: &[&str]) -> Result<Ended> {
+        let output = operate(&self.world, words);
+        if output.code == Some(0) { Ok(output) } else { Err(format!("{words:?}: {output:?}")) }
     }
+
+    fn observe(&self, before: &Stored, export: &Ended) -> Result {
+        let found = stored(&export.stdout)?;
+        self.model().observe(before, &found)
+    }
+
+    /// Judges the store, while no fault is in force: every plant without a final answer gets one,
+    /// the tokens and the content are as they must be, the store is sound, and no server accepts a
+    /// revoked token.
+    pub(super) fn judge_store(&mut self) -> Result {
+        let unsettled = self.model().unsettled();
+        for plant in unsettled.into_iter().chain([self.load.new_plant()]) {
+            self.require_answer(plant, 0, &[Answer::Created, Answer::Conflict])?;
+        }
+        let listed = self.succeeds(&["token", "list", "--json"])?;
+        let listed: Vec<Value> = serde_json::from_str(&listed.stdout).expect("JSON");
+        let names: Vec<_> =
+            listed.iter().map(|token| token["name"].as_str().expect("a name").into()).collect();
+        self.model().settle_tokens(&names, Instant::now())?;
+        self.succeeds(&["check"])?;
+        let before = self.model().stored.clone();
+        self.observe(&before, &self.succeeds(&["export"])?)?;
+        let tokens = self.model().tokens.clone();
+        for (at, _) in tokens.iter().enumerate().filter(|(_, token)| token.revoked.is_some()) {
+            self.require_answer(self.load.new_plant(), at, &[Answer::Unauthorized])?;
+        }
+        Ok(())
+    }
+
+    /// Sends a plant to each server until the answer is final. It must be one of these. Shortly
+    /// after a fault the plant may be refused.
+    fn require_answer(&mut self, plant: Plant, token: usize, expected: &[Answer]) -> Result {
+        const FINAL: [Answer; 3] = [Answer::Created, Answer::Conflict, Answer::Unauthorized];
+        let own = self.server.as_ref().map(|server| server.address);
+        for address in own.into_iter().chain(self.world.second()) {
+            let first = Instant::now();
+            let answer = loop {
+                let open = Connection::try_open(address).ok_or("no server listens")?;
+                let (answer, _) = self.load.create(open, plant, token);
+                if FINAL.contains(&answer) {
+                    break answer;
+                }
+                if first.elapsed() > RECOVERY {
+                    return Err(format!("still {answer:?} for {plant:?}"));
+                }
+                self.watch()?;
+                sleep(PAUSE);
+            };
+            if !expected.contains(&answer) {
+                return Err(format!("{answer:?} for {plant:?} and token {token}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Parses an export: each plant must be one that the clients send.
+fn stored(export: &str) -> Result<Stored> {
+    let mut stored = Stored::new();
+    for line in export.lines() {
+        let plant: NewPlant = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        let found = serde_json::to_value(&plant).expect("JSON");
+        let is_it = |variant: &u8| {
+            let sent = body(Plant { id: plant.id, variant: *variant });
+            serde_json::from_str::<Value>(&sent).expect("JSON") == found
+        };
+        let variant = (0..2).find(is_it).ok_or_else(|| format!("never sent: {line}"))?;
+        if stored.last_key_value().is_some_and(|(last, _)| *last >= plant.id) {
+            return Err("the export is not in the order of the ids".into());
+        }
+        stored.insert(plant.id, variant);
+    }
+    Ok(stored)
 }

@@ -6,14 +6,14 @@ mod scenes;
 use std::net::SocketAddr;
 
 use nix::sys::signal::kill;
+use nix::unistd::Pid;
 use plant_store_tests::postgres::{Cluster, Link, Network, Session};
 use plant_store_tests::prelude::*;
+use plant_store_tests::token;
 
 use super::faults::Fault;
-use super::world::{Process, World, without_requests};
-use crate::postgres::{Paused, create_database};
-
-const FLAGS: [&str; 4] = ["--store-timeout", "3s", "--shutdown-timeout", "3s"];
+use super::world::{World, serve};
+use crate::postgres::{Paused, TERMINATE, create_database};
 
 pub struct Postgres {
     /// The database that takes writes. The servers reach it through the link until a failover.
@@ -26,10 +26,9 @@ pub struct Postgres {
     is_standby_up: bool,
     /// The processes of a worker that are paused.
     paused: Vec<Paused>,
-    process: Process,
-    second: Server,
-    /// The folder in which commands run.
     folder: Folder,
+    token: String,
+    second: Launched,
 }
 
 impl Postgres {
@@ -49,9 +48,9 @@ impl Postgres {
         let link = Link::new(&primary);
         let other_host = standby.as_ref().map(|standby| format!(",127.0.0.1:{}", standby.port()));
         let hosts = format!("127.0.0.1:{}{}", link.port(), other_host.unwrap_or_default());
-        let url = format!("postgres://plants@{hosts}/plants");
-        let first = Server::starting_in(Folder::over(&url)).with(&FLAGS).start();
-        let second = Starting::on(Folder::over(&url), &first.token).with(&FLAGS).start();
+        let folder = Folder::over(&format!("postgres://plants@{hosts}/plants"));
+        let second = serve(&folder, folder.command()).expect("it serves");
+        let printed = second.first_request.as_deref().expect("the store is new");
         Self {
             primary,
             is_primary_up: true,
@@ -60,9 +59,9 @@ impl Postgres {
             is_standby_up: has_standby,
             standby,
             paused: Vec::new(),
-            process: Process::new(first, |starting| starting.with(&FLAGS)),
+            folder,
+            token: token(printed).expect("a token").to_owned(),
             second,
-            folder: Folder::over(&url),
         }
     }
 
@@ -82,13 +81,6 @@ impl Postgres {
         }
     }
 
-    /// Waits until the database accepts sessions again, if it recovers from a killed backend.
-    fn wait_for_recovery(&self) {
-        let url = self.primary.url("postgres");
-        let accepts_sessions = || !self.is_primary_up || Session::try_open(&url).is_ok();
-        wait_until(accepts_sessions, || format!("no recovery:\n{}", self.primary.log()));
-    }
-
     fn wait_for_standby(&self) {
         if self.is_primary_up && self.is_standby_up {
             self.primary.wait_for_standby("s1");
@@ -99,9 +91,14 @@ impl Postgres {
         self.primary.nodes().nth(1)
     }
 
+    /// Changes a setting on the primary, or on a worker of Citus if there is one.
+    fn set_fsync(&self, value: &str) {
+        self.worker().unwrap_or(&self.primary).set("fsync", value);
+    }
+
     /// Kills the primary, and promotes the standby.
     fn fail_over(&mut self) -> bool {
-        if !self.is_standby_up || !self.is_primary_up || !self.is_linked {
+        if !self.is_standby_up || !self.is_linked {
             return false;
         }
         self.primary.kill();
@@ -120,69 +117,49 @@ impl Postgres {
         true
     }
 
+    /// Kills a backend, and waits until the database accepts sessions again.
     fn kill_backend(&self) {
         let backends = self.primary.backends("plants");
         let Some(backend) = backends.first() else { return };
         // The backend may end by itself in between.
         let _ = kill(*backend, Signal::SIGKILL);
         let process = Path::new("/proc").join(backend.to_string());
-        wait_until(|| !process.exists(), || "the backend stays".into());
+        let url = self.primary.url("postgres");
+        let has_recovered = || !process.exists() && Session::try_open(&url).is_ok();
+        wait_until(has_recovered, || format!("no recovery:\n{}", self.primary.log()));
     }
 }
-
-const END_SESSIONS: &str =
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'plants'";
 
 const FAIL: &str = "CREATE FUNCTION fail() RETURNS boolean LANGUAGE plpgsql AS
         $$ BEGIN RAISE 'no code' USING ERRCODE = 'XX000'; END $$;
     ALTER TABLE plants ADD CONSTRAINT fails CHECK (fail()) NOT VALID";
 
 impl World for Postgres {
-    fn process(&self) -> &Process {
-        &self.process
+    fn folder(&self) -> &Folder {
+        &self.folder
     }
 
-    fn process_mut(&mut self) -> &mut Process {
-        &mut self.process
+    fn token(&self) -> &str {
+        &self.token
     }
 
-    fn addresses(&self) -> Vec<SocketAddr> {
-        self.process.up.iter().chain([&self.second]).map(|server| server.address).collect()
+    fn second(&self) -> Option<SocketAddr> {
+        Some(self.second.address)
     }
 
-    fn probe(&self) -> Box<dyn FnMut() + Send> {
-        let url = self.primary.url("plants");
-        let mut session = None;
-        Box::new(move || {
-            let open = session.take().map_or_else(|| Session::try_open(&url), Ok);
-            session = open.ok().filter(|open| open.try_rows("SELECT * FROM tokens").is_ok());
-        })
-    }
-
-    fn begin(&mut self, fault: Fault) -> bool {
-        self.wait_for_recovery();
+    fn begin(&mut self, fault: Fault, _: Option<Pid>) -> bool {
         match fault {
             Fault::StandbyDown if self.is_standby_up => {
                 self.standby.as_ref().expect("it is up").stop("fast");
                 self.is_standby_up = false;
-                return true;
             }
-            Fault::NetworkReset | Fault::NetworkClosed | Fault::NetworkStalled
-                if self.is_linked =>
-            {
+            Fault::NetworkReset | Fault::NetworkStalled if self.is_linked => {
                 let Some(link) = &self.link else { return false };
-                link.set(match fault {
-                    Fault::NetworkReset => Network::Reset,
-                    Fault::NetworkClosed => Network::Closed,
-                    _ => Network::Stalled,
-                });
+                let is_reset = fault == Fault::NetworkReset;
+                link.set(if is_reset { Network::Reset } else { Network::Stalled });
                 self.is_linked = false;
-                return true;
             }
             _ if !self.is_primary_up => return false,
-            _ => {}
-        }
-        match fault {
             Fault::DatabaseStopped => {
                 self.primary.stop("fast");
                 self.is_primary_up = false;
@@ -192,14 +169,13 @@ impl World for Postgres {
                 self.is_primary_up = false;
             }
             Fault::BackendKilled => self.kill_backend(),
-            Fault::SessionsEnded => self.execute(END_SESSIONS),
             Fault::Failover => return self.fail_over(),
             Fault::ReadOnly => self.primary.set("default_transaction_read_only", "on"),
             Fault::NoConnections => {
                 self.execute("ALTER ROLE plants CONNECTION LIMIT 0");
-                self.execute(END_SESSIONS);
+                self.execute(TERMINATE);
             }
-            Fault::NoSync => self.primary.nodes().last().expect("a node").set("fsync", "off"),
+            Fault::NoSync => self.set_fsync("off"),
             Fault::InternalError => self.execute(FAIL),
             Fault::WorkerDown => match self.worker() {
                 Some(worker) => worker.kill(),
@@ -211,36 +187,30 @@ impl World for Postgres {
         true
     }
 
+    /// The service finds out by itself that a database that is up must not be used.
+    fn has_shown(&self, fault: Fault) -> bool {
+        !matches!(fault, Fault::NoSync | Fault::ReadOnly | Fault::NoConnections)
+    }
+
     fn heal(&mut self, fault: Fault) {
-        self.wait_for_recovery();
         match fault {
             Fault::StandbyDown => {
                 self.standby.as_ref().expect("it is down").start_again();
                 self.is_standby_up = true;
-                self.wait_for_standby();
+                return self.wait_for_standby();
             }
-            Fault::NetworkReset | Fault::NetworkClosed | Fault::NetworkStalled => {
+            Fault::NetworkReset | Fault::NetworkStalled => {
                 self.link.as_ref().expect("there was no failover").set(Network::Up);
                 self.is_linked = true;
+                return;
             }
-            _ => {}
-        }
-        if matches!(
-            fault,
-            Fault::DatabaseStopped
-                | Fault::DatabaseKilled
-                | Fault::ReadOnly
-                | Fault::NoConnections
-                | Fault::NoSync
-                | Fault::InternalError
-        ) {
             // A setting can be changed only while the database is up.
-            self.start_primary();
+            _ => self.start_primary(),
         }
         match fault {
             Fault::ReadOnly => self.primary.set("default_transaction_read_only", "off"),
             Fault::NoConnections => self.execute("ALTER ROLE plants CONNECTION LIMIT -1"),
-            Fault::NoSync => self.primary.nodes().last().expect("a node").set("fsync", "on"),
+            Fault::NoSync => self.set_fsync("on"),
             Fault::InternalError => self.execute("DROP FUNCTION fail CASCADE"),
             Fault::WorkerDown => self.worker().expect("it is down").start_again(),
             Fault::WorkerPaused => self.paused.clear(),
@@ -250,18 +220,8 @@ impl World for Postgres {
 
     /// Kills the database, too. The writes that it did not sync survive.
     fn cut_power(&mut self, _: bool) {
-        assert_eq!(self.second.try_wait(), None, "the second server keeps running");
         self.primary.kill();
         self.is_primary_up = false;
         self.start_primary();
-    }
-
-    fn command(&self) -> Command {
-        self.folder.command()
-    }
-
-    fn log(&self) -> String {
-        let second = without_requests(self.second.folder());
-        format!("{}\nsecond server:\n{second}", self.process.log())
     }
 }

@@ -4,23 +4,25 @@ mod scenes;
 
 use std::os::unix::fs::FileExt;
 
+use nix::unistd::Pid;
 use plant_store_tests::prelude::*;
+use plant_store_tests::process::state;
+use plant_store_tests::token;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use super::faults::{Call, Fault, File};
-use super::world::{Process, World};
+use super::world::{World, serve};
 use crate::database::{STORE, WAL, WAL_INDEX};
 use crate::hard_to_kill::disk;
-
-/// The flags of the server. A create waits longer for the store than a busy machine stalls.
-const FLAGS: [&str; 4] = ["--store-timeout", "2s", "--shutdown-timeout", "2s"];
+use crate::postgres::Paused;
 
 /// What is put at the path of a replaced file.
 const OTHER: &[u8] = b"the file of another program";
 
 pub struct Sqlite {
-    process: Process,
+    folder: Folder,
+    token: String,
     reader: Option<Connection>,
     /// The content of the file that was removed or replaced.
     kept: Option<Vec<u8>>,
@@ -35,80 +37,62 @@ fn name(file: File) -> &'static str {
 }
 
 impl Sqlite {
+    /// Creates a store.
     pub fn new() -> Self {
-        let prepare = |starting: Starting| starting.with(&FLAGS).command(disk::preload);
-        let process = Process::new(disk::start_with(&FLAGS), prepare);
-        Self { process, reader: None, kept: None }
+        let folder = Folder::from(TempDir::new().expect("a folder"));
+        disk::put_on_disk(folder.path());
+        let mut command = folder.command();
+        disk::preload(&mut command);
+        // Killed by the drop.
+        let server = serve(&folder, command).expect("it serves");
+        let printed = server.first_request.as_deref().expect("the store is new");
+        let token = token(printed).expect("a token").to_owned();
+        Self { folder, token, reader: None, kept: None }
     }
 
     fn path(&self, file: File) -> PathBuf {
-        self.process.folder().join(name(file))
+        self.folder.path().join(name(file))
     }
 
     fn away(&self, file: File) -> PathBuf {
-        self.process.folder().join(format!("away-{}", name(file)))
+        self.folder.path().join(format!("away-{}", name(file)))
     }
 
+    /// Returns the file that tells the simulated disk, or this test, about a file of the store.
     fn marker(&self, what: &str, file: File) -> PathBuf {
-        disk::state(self.process.folder(), what, name(file))
+        disk::state(self.folder.path(), what, name(file))
     }
 
-    /// Returns the files with which the simulated disk is told of the fault, and their content.
-    fn markers(&self, fault: Fault) -> Vec<(PathBuf, String)> {
-        let (what, file, content) = match fault {
-            Fault::SyncFails(file) => ("sync-fails", Some(file), String::new()),
-            Fault::SyncHangs(file) => ("sync-hangs", Some(file), String::new()),
-            Fault::WriteHangs(file) => ("write-hangs", Some(file), String::new()),
-            Fault::Full(file) => ("write-fails", Some(file), String::new()),
-            Fault::ReadsHang => ("read-hangs", None, String::new()),
-            Fault::Slow => ("sync-takes", None, "50".to_owned()),
-            Fault::KilledAt { call: Call::Write, file, nth } => {
-                ("write-kills", Some(file), nth.to_string())
-            }
-            Fault::KilledAt { call: Call::Sync, file, nth } => {
-                ("sync-kills", Some(file), nth.to_string())
-            }
-            _ => return Vec::new(),
+    /// Returns the file that orders a fault from the simulated disk, and its content.
+    fn order(&self, fault: Fault) -> Option<(PathBuf, String)> {
+        let order = |call: Call, what: &str, file, content: &str| {
+            let call = format!("{call:?}").to_lowercase();
+            Some((self.marker(&format!("{call}-{what}"), file), content.to_owned()))
         };
-        let files = file.map_or_else(|| vec![File::Store, File::Wal], |file| vec![file]);
-        files.into_iter().map(|file| (self.marker(what, file), content.clone())).collect()
-    }
-
-    /// Runs `change` while no thread of the server runs, so that `change` happens at one moment.
-    fn at_once<T>(&self, change: impl FnOnce() -> T) -> T {
-        let Some(server) = &self.process.up else { return change() };
-        let tasks = format!("/proc/{}/task", server.pid());
-        let is_stopped = || {
-            let tasks = fs::read_dir(&tasks).expect("the process is there");
-            tasks.flatten().all(|task| {
-                let stat = fs::read_to_string(task.path().join("stat")).unwrap_or_default();
-                // An ended process cannot be stopped.
-                stat.is_empty() || stat.contains(") T ") || stat.contains(") Z ")
-            })
-        };
-        let was_stopped = is_stopped();
-        server.signal(Signal::SIGSTOP);
-        wait_until(is_stopped, || "the server does not stop".into());
-        let changed = change();
-        if !was_stopped {
-            server.signal(Signal::SIGCONT);
+        match fault {
+            Fault::Fails(call, file) => order(call, "fails", file, ""),
+            Fault::Hangs(call, file) => order(call, "hangs", file, ""),
+            Fault::KilledAt { call, file, nth } => order(call, "kills", file, &nth.to_string()),
+            Fault::Slow => order(Call::Sync, "takes", File::Wal, "50"),
+            _ => None,
         }
-        changed
     }
 
-    /// Keeps the content of a file and then changes the file.
-    fn destroy(&mut self, file: File, change: impl FnOnce(&Path)) {
-        let path = self.path(file);
-        self.kept = Some(self.at_once(|| {
-            let content = fs::read(&path).expect("the file exists");
-            change(&path);
-            content
-        }));
+    /// Whether each file of the store is in its place.
+    fn is_intact(&self) -> bool {
+        let files = [File::Store, File::Wal, File::Index];
+        self.kept.is_none() && !files.iter().any(|file| self.away(*file).exists())
     }
 
-    /// Brings the content of the destroyed file back. SQLite builds the index again.
+    /// Removes a file while the server does not run, and keeps its content of that moment.
+    fn remove(&mut self, file: File, server: Option<Pid>) {
+        let _paused = server.filter(|server| state(*server) != 'T').map(Paused::pause);
+        self.kept = Some(fs::read(self.path(file)).expect("the file exists"));
+        fs::remove_file(self.path(file)).expect("the file exists");
+    }
+
+    /// Brings the content of the removed file back. SQLite builds the index again.
     fn restore(&mut self, file: File) {
-        let _ = fs::remove_file(self.path(file));
         let kept = self.kept.take().expect("it was kept");
         if file != File::Index {
             fs::write(self.path(file), kept).expect("a file");
@@ -116,11 +100,6 @@ impl Sqlite {
     }
 
     fn begin_reading(&mut self) -> bool {
-        let files = [File::Store, File::Wal, File::Index];
-        if self.kept.is_some() || files.iter().any(|file| self.away(*file).exists()) {
-            // The reader would change files that are not the store's.
-            return false;
-        }
         let reader = Connection::open(self.path(File::Store)).expect("the store opens");
         let is_set = reader.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
         let reads = reader.execute_batch("BEGIN; SELECT count(*) FROM plants");
@@ -130,54 +109,67 @@ impl Sqlite {
 }
 
 impl World for Sqlite {
-    fn process(&self) -> &Process {
-        &self.process
+    fn folder(&self) -> &Folder {
+        &self.folder
     }
 
-    fn process_mut(&mut self) -> &mut Process {
-        &mut self.process
+    fn command(&self) -> Command {
+        let mut command = self.folder.command();
+        disk::preload(&mut command);
+        command
     }
 
-    fn begin(&mut self, fault: Fault) -> bool {
-        if let Fault::Renamed(file) | Fault::Removed(file) | Fault::Replaced(file) = fault
-            && (!self.path(file).exists() || self.kept.is_some() || self.away(file).exists())
-        {
-            return false;
-        }
-        for (marker, content) in self.markers(fault) {
-            fs::write(marker, content).expect("a file");
+    fn token(&self) -> &str {
+        &self.token
+    }
+
+    fn begin(&mut self, fault: Fault, server: Option<Pid>) -> bool {
+        if let Some((order, content)) = self.order(fault) {
+            fs::write(order, content).expect("a file");
+            return true;
         }
         match fault {
+            // A reader of other files would change them.
+            _ if !self.is_intact() => return false,
+            Fault::Reader => return self.begin_reading(),
+            Fault::Renamed(file) | Fault::Removed(file) | Fault::Replaced(file)
+                if !self.path(file).exists() =>
+            {
+                return false;
+            }
             Fault::Renamed(file) => {
                 fs::rename(self.path(file), self.away(file)).expect("the file exists");
             }
-            Fault::Removed(file) => {
-                self.destroy(file, |path| fs::remove_file(path).expect("the file exists"));
-            }
+            Fault::Removed(file) => self.remove(file, server),
             Fault::Replaced(file) => {
-                let other = self.away(file);
-                fs::write(&other, OTHER).expect("a file");
-                self.destroy(file, |path| fs::rename(other, path).expect("the file exists"));
+                self.remove(file, server);
+                fs::write(self.path(file), OTHER).expect("a file");
             }
-            Fault::Reader => return self.begin_reading(),
-            _ => return !self.markers(fault).is_empty(),
+            _ => return false,
         }
         true
     }
 
     fn has_shown(&self, fault: Fault) -> bool {
         match fault {
-            Fault::SyncHangs(file) | Fault::WriteHangs(file) => self.marker("hangs", file).exists(),
+            Fault::Hangs(_, file) => self.marker("hangs", file).exists(),
+            Fault::Fails(Call::Sync, file) => self.marker("failed", file).exists(),
+            Fault::Fails(_, File::Wal) => false,
+            // The disk removes the order when it kills the process.
+            Fault::KilledAt { .. } => self.order(fault).is_none_or(|(order, _)| !order.exists()),
             _ => true,
         }
     }
 
     fn heal(&mut self, fault: Fault) {
-        for (marker, _) in self.markers(fault) {
+        if let Some((order, _)) = self.order(fault) {
             // A disk that has killed the process has removed it already.
-            let _ = fs::remove_file(marker);
+            let _ = fs::remove_file(order);
         }
         match fault {
+            // A process that was killed has left it.
+            Fault::Hangs(_, file) => drop(fs::remove_file(self.marker("hangs", file))),
+            Fault::Fails(_, file) => drop(fs::remove_file(self.marker("failed", file))),
             Fault::Renamed(file) => {
                 fs::rename(self.away(file), self.path(file)).expect("the file exists");
             }
@@ -192,20 +184,6 @@ impl World for Sqlite {
         }
     }
 
-    fn start_in_vain(&mut self) {
-        let mut serve = binary_in(self.process.folder());
-        disk::preload(&mut serve);
-        serve.arg("serve").args(FLAGS).stderr(Stdio::null());
-        // Killed by the fault, or else by the drop.
-        drop(Launched::start(&mut serve));
-    }
-
-    fn has_failed_sync(&self) -> bool {
-        let Some(server) = &self.process.up else { return false };
-        let failed = |file| fs::read_to_string(self.marker("failed", file)).unwrap_or_default();
-        [File::Store, File::Wal].map(failed).contains(&server.pid().to_string())
-    }
-
     fn cut_power(&mut self, some_survive: bool) {
         if some_survive {
             for file in [File::Store, File::Wal] {
@@ -213,14 +191,7 @@ impl World for Sqlite {
                 keep_some(&self.path(file), &unsynced, &synced);
             }
         }
-        disk::cut_power(self.process.folder());
-    }
-
-    fn command(&self) -> Command {
-        let mut command = binary_in(self.process.folder());
-        disk::preload(&mut command);
-        command.env("READS_NEVER_HANG", "1");
-        command
+        disk::cut_power(self.folder.path());
     }
 }
 
