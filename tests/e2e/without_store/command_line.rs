@@ -112,3 +112,18 @@ fn flag_overrides_its_environment_variable() {
     // The hard limit depends on the user who runs the tests.
     assert!(limits["open_files"].as_u64() > Some(64), "{limits}");
 }
+
+#[test]
+fn unknown_variables_are_a_warning_unless_kubernetes_sets_them() {
+    let known = "MAX_CREATES SERVICE_HOST SERVICE_PORT SERVICE_PORT_HTTP PORT PORT_8080_TCP \
+                 PORT_8080_TCP_ADDR BLUE_SERVICE_HOST";
+    let names = known.split(' ').chain(["TLS_CERTS", "X"]);
+    let server = Server::starting()
+        .command(|command| {
+            command.envs(names.map(|name| (format!("PLANT_STORE_{name}"), "16")));
+        })
+        .start();
+    let warning = server.record(|record| record["variables"].is_string());
+    assert_eq!(warning["level"], "warning");
+    assert_eq!(warning["variables"], "PLANT_STORE_TLS_CERTS, PLANT_STORE_X");
+}
