@@ -1,4 +1,4 @@
-//! The file of accepted changes: lines of the output, each with the reason behind `#`.
+//! The file of accepted changes: lines of the output, each followed by ` # ` and a reason.
 
 use std::fs;
 use std::path::Path;
@@ -8,8 +8,8 @@ use anyhow::{Context, Result, ensure};
 use crate::{Kind, Report};
 
 impl Report {
-    /// Marks the changes that a file accepts: they no longer count. A line that matches no change
-    /// becomes a note. An error names the file and the line.
+    /// Marks the changes that a file accepts, so that they do not make the check fail. A line that
+    /// matches no change becomes a note. An error contains the file and the line.
     pub fn accept(&mut self, path: &Path) -> Result<()> {
         let file = path.display();
         let text = fs::read_to_string(path).with_context(|| format!("cannot read {file}"))?;
@@ -18,7 +18,7 @@ impl Report {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            // A line of the output ends with the rule in brackets, and may contain `#` itself.
+            // The line itself may contain `#`. It ends with the kind of change in parentheses.
             let mut marks =
                 line.rmatch_indices('#').map(|(mark, _)| (&line[..mark], &line[mark + 1..]));
             let found =
@@ -30,7 +30,7 @@ impl Report {
                 "{file}, line {at}: a change is accepted without a reason: write it behind ` # `"
             );
             let mut is_found = false;
-            // What was not compared cannot be accepted: nobody knows what changed.
+            // Nobody knows what changed in schemas that were not compared, so no line accepts it.
             for change in grouped.iter().filter(|change| change.kind != Kind::NotCompared) {
                 if words(&self.line(change)) == what {
                     is_found = true;
@@ -46,7 +46,7 @@ impl Report {
     }
 }
 
-/// A line with one space between its words.
+/// Replaces each run of spaces by one space.
 fn words(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,4 @@
-//! One change, and its values as people read them.
+//! A change, and how its values are shown.
 
 use std::collections::BTreeSet;
 
@@ -10,32 +10,32 @@ use crate::json::steps;
 use crate::kind::{Direction, Kind};
 use crate::text::{difference, printable, shortened};
 
-/// One change.
+/// A change.
 #[derive(Clone, Debug, Serialize)]
 pub struct Change {
-    /// What it means to a consumer.
+    /// Whom the change breaks.
     pub class: Class,
-    /// The rule that gives the class.
+    /// The kind of change, which decides the class.
     pub kind: Kind,
     /// The reason for the class.
     pub reason: &'static str,
-    /// A JSON pointer into the newer document, or into the older one for something removed.
+    /// A JSON pointer into the newer document, or into the older one if the value was removed.
     pub place: String,
     /// Every place that has the change.
     pub places: Vec<String>,
-    /// The place in both documents, as far as each document contains it.
+    /// The place in each document, or the longest prefix of it that the document contains.
     #[serde(skip)]
     pub(crate) in_both: Pointers,
-    /// The older value; none if it was added.
+    /// The older value; `None` if it was added.
     pub old: Option<Shown>,
-    /// The newer value; none if it was removed.
+    /// The newer value; `None` if it was removed.
     pub new: Option<Shown>,
-    /// The difference between both values in one [`printable`] line. It identifies the change at
-    /// its place in the file of accepted changes.
+    /// The difference between both values in one [`printable`] line. With the place, it identifies
+    /// the change in the file of accepted changes.
     pub change: String,
     /// The operations that the change reaches.
     pub operations: BTreeSet<String>,
-    /// When and why it was accepted.
+    /// The reason for which the change was accepted.
     pub accepted: Option<String>,
 }
 
@@ -61,7 +61,7 @@ impl Change {
             (None, None) => "not compared".to_owned(),
         });
         let is_used = !reach.operations.is_empty();
-        // Generated code may send and receive a type that no operation uses.
+        // Generated code may send or receive a type that no operation uses.
         let direction = if is_used { reach.direction } else { Direction::BOTH };
         let place = if new.is_none() { &in_both.old } else { &in_both.new };
         Self {
@@ -79,23 +79,23 @@ impl Change {
         }
     }
 
-    /// What equal changes of several operations or types have in common: everything except the
-    /// names of the operations and types, and the statuses. A type may be renamed at any place.
+    /// Changes with equal keys are printed as one line. The key leaves out the names of operations,
+    /// types and statuses, and the whole place if a type was renamed.
     pub(crate) fn key(&self) -> (Class, Kind, &str, Vec<String>) {
-        let mut within: Vec<String> = steps(&self.place).skip(3).collect();
-        if let [responses, status, ..] = &mut within[..]
+        let mut place: Vec<String> = steps(&self.place).skip(3).collect();
+        if let [responses, status, ..] = &mut place[..]
             && responses == "responses"
         {
             status.clear();
         }
         if self.kind == Kind::TypeName {
-            within.clear();
+            place.clear();
         }
-        (self.class, self.kind, &self.change, within)
+        (self.class, self.kind, &self.change, place)
     }
 }
 
-/// The operations that reach a place, and in which direction.
+/// The operations that use a value, and whether they send it in requests or responses.
 #[derive(Clone, Default)]
 pub struct Reach {
     pub direction: Direction,
@@ -103,7 +103,7 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// Adds operations that reach the place in this direction.
+    /// Adds operations that use the value in this direction.
     pub fn add<'a>(
         &mut self,
         direction: Direction,
@@ -114,7 +114,7 @@ impl Reach {
     }
 }
 
-/// A place in the older and in the newer document, each as a JSON pointer.
+/// The place of a change in the older and in the newer document, as JSON pointers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pointers {
     pub old: String,
@@ -130,7 +130,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Shows a value of JSON: a string as it is.
+    /// Shows a JSON value. A string is shown without quotes.
     pub(crate) fn json(json: &str) -> Self {
         match serde_json::from_str(json) {
             Ok(Value::String(text)) => Self::text(&text),

@@ -1,4 +1,4 @@
-//! A document that can be compared: OpenAPI 3.0 in JSON or YAML.
+//! Parses a document: OpenAPI 3.0 in JSON or YAML.
 
 use std::fmt;
 
@@ -13,14 +13,14 @@ use crate::json::{steps, unified};
 use crate::model::Model;
 use crate::read;
 
-/// A document and its origin.
+/// An OpenAPI document that can be compared.
 #[derive(Serialize)]
 pub struct Document {
-    /// Its name for people: "HEAD~1 (4553a8e)".
+    /// The name of the document for people, such as a path or "HEAD~1 (4553a8e)".
     pub name: String,
-    /// Its `info.version` as it is written.
+    /// `info.version`, which need not be a semantic version.
     pub version: String,
-    /// Its text.
+    /// The source text, in JSON or YAML.
     #[serde(skip)]
     pub text: String,
     #[serde(skip)]
@@ -30,7 +30,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// Parses a document. An error names it.
+    /// Parses a document. An error contains its name.
     pub fn parse(name: &str, text: String) -> Result<Self> {
         Self::of(name, text).with_context(|| format!("the document of {name}"))
     }
@@ -52,23 +52,23 @@ impl Document {
             read.map_err(|error| anyhow!("it is not YAML: {error}"))?
         };
         check(&json)?;
-        // Some documents contain a number here.
+        // In some documents the version is a number.
         let version = &json["info"]["version"];
         let version = version.as_str().map_or_else(|| version.to_string(), str::to_owned);
         let model = read::model(&json)?;
         Ok(Self { name: name.to_owned(), version, text, json, model })
     }
 
-    /// Whether two documents have the same values, whatever their format.
+    /// Whether two documents have the same values, also if one is JSON and the other one YAML.
     #[must_use]
     pub fn equals(&self, other: &Self) -> bool {
         unified(&self.json) == unified(&other.json)
     }
 
-    /// The line on which the value of a JSON pointer begins, counted from 1.
+    /// The line on which the value at a JSON pointer begins, counted from 1.
     pub(crate) fn line(&self, pointer: &str) -> Option<u64> {
         let steps: Vec<String> = steps(pointer).collect();
-        // JSON is YAML as well.
+        // JSON is a subset of YAML.
         let found =
             serde_saphyr::with_deserializer_from_str_with_options(&self.text, yaml(), |read| {
                 Line(&steps).deserialize(read)
@@ -79,7 +79,7 @@ impl Document {
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// YAML 1.2, in which `no` is a string. It may be nested as deeply as JSON.
+/// YAML 1.2, in which `no` is a string, with the depth limit of serde_json.
 fn yaml() -> Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! {
@@ -95,7 +95,7 @@ fn yaml() -> Options {
     }
 }
 
-/// Reads a value without duplicate keys: a parser would keep one of two members and hide the other.
+/// Reads a value, and rejects duplicate keys: a parser would silently drop one of the two members.
 struct Reader;
 
 impl<'de> DeserializeSeed<'de> for Reader {
@@ -160,7 +160,7 @@ impl<'de> Visitor<'de> for Reader {
     }
 }
 
-/// Finds the line of the value to which these steps lead.
+/// Finds the line of the value at a JSON pointer, of which these are the reference tokens.
 struct Line<'a>(&'a [String]);
 
 impl<'de> DeserializeSeed<'de> for Line<'_> {

@@ -1,6 +1,6 @@
-//! Values of a document, each with the place at which it stands.
+//! JSON values that know their place in the document.
 //!
-//! Nothing here knows what a value means.
+//! Nothing here knows about OpenAPI.
 
 use std::fmt;
 use std::ops::Deref;
@@ -9,7 +9,7 @@ use std::rc::Rc;
 use percent_encoding::percent_decode_str;
 use serde_json::{Number, Value};
 
-/// A JSON pointer to where something stands, or would stand.
+/// A JSON pointer to a value, or to where an absent value would be.
 pub type Place = Rc<str>;
 
 /// A value of a document.
@@ -33,7 +33,7 @@ impl<'t> Json<'t> {
         Self { value, place: "#".into() }
     }
 
-    /// The value of a document to which a JSON pointer leads.
+    /// The value of a document at a JSON pointer.
     pub fn find(document: &'t Value, pointer: &str) -> Option<Self> {
         let value = document.pointer(pointer.strip_prefix('#')?)?;
         Some(Self { value, place: pointer.into() })
@@ -43,7 +43,7 @@ impl<'t> Json<'t> {
         Self { value, place: step(&self.place, name) }
     }
 
-    /// The member of an object.
+    /// A member of an object.
     pub fn get(&self, name: &str) -> Option<Self> {
         self.value.get(name).map(|value| self.below(name, value))
     }
@@ -60,35 +60,35 @@ impl<'t> Json<'t> {
         items.enumerate().map(move |(at, value)| own.below(&at.to_string(), value))
     }
 
-    /// The text of a string.
+    /// The content of a string.
     pub fn text(&self) -> Option<&'t str> {
         self.value.as_str()
     }
 
-    /// The text of a string that is a member of an object.
+    /// The content of a string that is a member of an object.
     pub fn text_of(&self, name: &str) -> Option<&'t str> {
         self.value.get(name)?.as_str()
     }
 
-    /// The reference that the value consists of.
+    /// The `$ref` of a Reference Object.
     pub fn reference(&self) -> Option<&'t str> {
         self.text_of("$ref")
     }
 
-    /// A string without its quotes, or any other value as JSON.
+    /// The content of a string, or any other value as JSON.
     pub fn shown(&self) -> String {
         self.text().map_or_else(|| self.to_string(), str::to_owned)
     }
 }
 
-/// Writes a value as JSON, in which 1.0 and 1 are one number.
+/// Writes a value as JSON, and both 1.0 and 1 as 1.
 impl fmt::Display for Json<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         unified(self.value).fmt(f)
     }
 }
 
-/// A value with an integer for each number without a fraction.
+/// A copy of a value in which 1.0 is 1, as is every other number without a fraction.
 pub fn unified(value: &Value) -> Value {
     match value {
         Value::Number(number) => Value::Number(integer(number).unwrap_or_else(|| number.clone())),
@@ -102,24 +102,24 @@ pub fn unified(value: &Value) -> Value {
 
 #[expect(clippy::cast_possible_truncation, reason = "it is whole and small")]
 fn integer(number: &Number) -> Option<Number> {
-    /// 2^63: a float without a fraction below it is an integer of 64 bits.
+    /// 2^63. A smaller number without a fraction fits an `i64`.
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     let float = number.as_f64().filter(|float| number.is_f64() && float.abs() < LIMIT)?;
     (float.fract() == 0.0).then(|| (float as i64).into())
 }
 
-/// The pointer to a member of the value at `place` (RFC 6901).
+/// The JSON pointer to a member of the value at `place` (RFC 6901).
 pub fn step(place: &str, name: &str) -> Place {
     format!("{place}/{}", name.replace('~', "~0").replace('/', "~1")).into()
 }
 
-/// The steps of a pointer, unescaped (RFC 6901, section 4).
+/// The reference tokens of a JSON pointer, unescaped (RFC 6901, section 4).
 pub fn steps(pointer: &str) -> impl DoubleEndedIterator<Item = String> {
     let steps = pointer.split_once('/').map(|(_, steps)| steps.split('/'));
     steps.into_iter().flatten().map(|step| step.replace("~1", "/").replace("~0", "~"))
 }
 
-/// The innermost value around a place that a document contains.
+/// The longest prefix of a place at which a document has a value.
 pub fn nearest(document: &Value, mut place: &str) -> String {
     while Json::find(document, place).is_none() {
         place = place.rsplit_once('/').map_or("#", |(parent, _)| parent);
@@ -127,7 +127,7 @@ pub fn nearest(document: &Value, mut place: &str) -> String {
     place.to_owned()
 }
 
-/// A reference as a JSON pointer, which may be percent-encoded in a URL (RFC 6901, section 6).
+/// Decodes a `$ref`: a JSON pointer may be percent-encoded in a URL (RFC 6901, section 6).
 pub fn decoded(reference: &str) -> String {
     percent_decode_str(reference).decode_utf8_lossy().into_owned()
 }

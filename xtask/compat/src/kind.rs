@@ -1,5 +1,5 @@
-//! The rules: the classes of changes, and every kind of change, with its class in a request and in
-//! a response, and the reason.
+//! The rules: every kind of change, with its class in a request, its class in a response, and the
+//! reason.
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -31,8 +31,7 @@ impl Class {
     }
 }
 
-/// Whether a place is part of requests, which the service receives, or of responses, which the
-/// client receives.
+/// Whether a value is sent in requests, in responses, or in both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Direction {
     pub request: bool,
@@ -44,22 +43,22 @@ impl Direction {
     pub const REQUEST: Self = Self { request: true, response: false };
     pub const RESPONSE: Self = Self { request: false, response: true };
 
-    /// The directions that both values contain.
+    /// The intersection of two values.
     pub fn and(self, other: Self) -> Self {
         let request = self.request && other.request;
         Self { request, response: self.response && other.response }
     }
 
-    /// The directions that one of both values contains.
+    /// The union of two values.
     pub fn or(self, other: Self) -> Self {
         let request = self.request || other.request;
         Self { request, response: self.response || other.response }
     }
 }
 
-/// Generates the enumeration from the table of rules: the kind, its class in a request, its class
-/// in a response, and the reason. The reason before a semicolon is about requests, the one after it
-/// about responses.
+/// Generates `Kind` from the table of rules. A row has the kind, its class in a request, its class
+/// in a response, and the reason. If the reason has two parts, separated by a semicolon, the first
+/// part is about requests and the second part about responses.
 macro_rules! rules {
     ($($kind:ident $request:ident $response:ident $reason:literal)*) => {
         /// A kind of change.
@@ -102,7 +101,7 @@ rules! {
     Address Wire Wire
         "the path of every URL changes (Server Object: paths are appended to the server's URL)"
 
-    // Parameters, headers, bodies and members.
+    // Parameters, headers, bodies and properties.
     Added Additive Additive
         "a client may leave it out; objects and headers are open, and a client ignores new ones"
     RequiredAdded Wire Additive "a request without it may be refused; a response promises more"
@@ -205,27 +204,27 @@ rules! {
 }
 
 impl Kind {
-    /// The class of a change at a place, and whether an operation uses the place.
-    pub fn class(self, is_used: bool, place: Direction) -> Class {
+    /// The class of a change. `is_used` is whether an operation uses the changed value.
+    pub fn class(self, is_used: bool, direction: Direction) -> Class {
         let (request, response, _) = self.rule();
-        let class = match (place.request, place.response) {
+        let class = match (direction.request, direction.response) {
             (true, true) => request.max(response),
             (true, false) => request,
             (false, true) => response,
             (false, false) => request.min(response),
         };
         // Generated code contains every type, but a running client sends and receives only some.
-        let is_on_wire = is_used && place != Direction::default();
+        let is_on_wire = is_used && direction != Direction::default();
         let is_known = !matches!(self, Self::Unknown | Self::NotCompared);
         if is_known && !is_on_wire { class.min(Class::Source) } else { class }
     }
 
     /// The reason for the class.
-    pub fn reason(self, place: Direction) -> &'static str {
+    pub fn reason(self, direction: Direction) -> &'static str {
         let (_, _, reason) = self.rule();
         match reason.split_once("; ") {
-            Some((request, _)) if place.request && !place.response => request,
-            Some((_, response)) if place.response && !place.request => response,
+            Some((request, _)) if direction.request && !direction.response => request,
+            Some((_, response)) if direction.response && !direction.request => response,
             _ => reason,
         }
     }

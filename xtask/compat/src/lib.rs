@@ -1,26 +1,27 @@
-//! Compares two OpenAPI documents, and says what each change means to a consumer.
+//! Compares two OpenAPI documents, and decides whom each change breaks.
 //!
 //! ```text
 //! main        the arguments of the program
 //!   → document    an OpenAPI 3.0 document in JSON or YAML
-//!     → json        its values, as they are written
-//!     → read        removes every difference that means nothing
+//!     → json        JSON values that know their place
+//!     → read        reads the document into the model
 //!       → keyword     the table of keywords
-//!       → model       what is left, as types
-//!   → compare     what changed, and which operations each change reaches
+//!       → model       the document in normal form
+//!   → compare     finds the changes, and the operations that each change affects
 //!     → kind        the rules: each kind of change, its class and the reason
 //!   → report      the changes, most severe first, and the version that they need
-//!     → change      one change, and its values as people read them
-//!     → place       where a change is, in words
+//!     → change      a change, and how its values are shown
+//!     → place       the place of a change for people
 //!     → accepted    the file of accepted changes
 //!     → output      text, JSON, and annotations for GitHub
 //! ```
 //!
-//! The documents are not trusted. Every step takes a time that is linear in their size, and their
-//! text reaches a terminal or a log only after [`printable`] has escaped it.
+//! In this crate, a type is a schema in `components/schemas`: code generators make a type of it.
 //!
-//! A keyword without a rule breaks a client if it changes, so a kind of change that nobody thought
-//! of never passes.
+//! The documents are not trusted. The time and memory are linear in their size, and [`printable`]
+//! escapes all text that is printed.
+//!
+//! A change of an unknown keyword counts as a break, so that no change passes unnoticed.
 
 mod accepted;
 mod change;
@@ -43,7 +44,7 @@ pub use output::Format;
 pub use report::Report;
 pub use text::printable;
 
-/// Compares two documents by what they mean.
+/// Compares two documents.
 #[must_use]
 pub fn compare(old: Document, new: Document) -> Report {
     let changes = compare::changes(&old, &new);

@@ -1,5 +1,5 @@
-//! `openapi-compat` tells a consumer what changed since the document from which its client was
-//! generated, and whether that breaks the client.
+//! `openapi-compat` compares the document from which a client was generated with a newer one, and
+//! prints which changes break the client.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -63,7 +63,7 @@ fn run(args: &Args) -> Result<bool> {
         report.accept(path)?;
     }
     let check = if args.semver { Check::Semver } else { Check::FailOn(args.fail_on) };
-    // stdin is no file that GitHub could show.
+    // GitHub has no file for stdin.
     let annotated = (args.pinned != Path::new("-")).then_some((&*args.pinned, Side::Old));
     report.print(check, args.format, annotated)
 }
@@ -82,7 +82,7 @@ fn read(path: &Path) -> Result<Document> {
     Document::parse(&name, text)
 }
 
-/// Reads an input up to one byte beyond the limit.
+/// Reads at most one byte more than the limit.
 fn bytes(input: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     input.take(LARGEST + 1).read_to_end(&mut bytes)?;

@@ -1,7 +1,7 @@
 //! The output: text for people, JSON for programs, annotations for GitHub.
 //!
-//! The conclusion comes first, and again after the changes. Nothing here decides what a change
-//! means.
+//! The conclusion is in the first line, and again after the changes. Nothing here decides what a
+//! change means.
 
 use std::env;
 use std::fmt;
@@ -79,8 +79,8 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    /// Prints the report. Returns whether the check fails. `annotated` is the file that contains
-    /// one of the documents.
+    /// Prints the report, and returns whether the check fails. `annotated` is the document whose
+    /// lines get the annotations.
     pub fn print(
         &self,
         check: Check,
@@ -109,8 +109,8 @@ impl Report {
         Ok(fails)
     }
 
-    /// One change as a line: its class, the first operation that it reaches, the first place, what
-    /// changed, and the rule. Everything that comes from the documents is [`printable`].
+    /// A change as a line: the class, the first operation, the first place, what changed, and the
+    /// kind of change. Text of the documents is made [`printable`].
     pub(crate) fn line(&self, change: &Change) -> String {
         let Change { class, kind, place, change: what, operations, places, .. } = change;
         let (verdict, rule) = (class.to_string(), kind.to_string());
@@ -129,7 +129,7 @@ impl Report {
         format!("{verdict:13}  {operation}{place}  {what}  ({})", printable(&rule))
     }
 
-    /// What the changes mean, in one line.
+    /// The conclusion in one line: the most severe class, and the version that it needs.
     fn conclusion(&self, check: Check, fails: bool) -> Result<String> {
         let meaning = match self.class() {
             None if !self.changes.is_empty() => "nothing changed except what is accepted",
@@ -184,9 +184,9 @@ impl Report {
         .to_string()
     }
 
-    /// Returns annotations for the breaking changes, at their lines in a file. Changes that do not
-    /// make the check fail are warnings. The last annotation says how many changes have none. If
-    /// the check fails without a breaking change, an annotation says so.
+    /// Returns annotations for the breaking changes, with their lines in a document: errors if they
+    /// make the check fail, or else warnings. If there are too many, the last annotation counts the
+    /// rest. A check that fails without a breaking change gets one annotation.
     fn annotations(
         &self,
         check: Check,
@@ -228,7 +228,7 @@ impl Report {
     }
 }
 
-/// Appends the report to the summary of a job of GitHub.
+/// Appends the report to the summary of a GitHub job.
 fn write_summary(path: &Path, text: &str) -> io::Result<()> {
     let mut summary = File::options().append(true).create(true).open(path)?;
     let shown: String = text.chars().take(LONGEST_SUMMARY).collect();
@@ -240,7 +240,7 @@ fn write_summary(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the command of GitHub's runner that shows an error or a warning. The message is one
+/// Returns the workflow command of GitHub that shows an error or a warning, for a message of one
 /// line.
 pub fn for_github(is_error: bool, place: &str, message: &str) -> String {
     let level = if is_error { "error" } else { "warning" };

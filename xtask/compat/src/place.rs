@@ -1,10 +1,9 @@
-//! Where a change is, in words for people.
+//! Formats the place of a change for people.
 
 use crate::Document;
 use crate::json::{Json, steps};
 
-/// The place of a pointer in words, such as `NewBook.id`, `200[].title` or `query limit`. They do
-/// not name the operation.
+/// Formats a JSON pointer without its operation: `NewBook.id`, `200[].title` or `query limit`.
 pub fn words(pointer: &str, document: &Document) -> String {
     let written: Vec<&str> = pointer.split('/').collect();
     let steps: Vec<String> = steps(pointer).collect();
@@ -44,7 +43,7 @@ pub fn words(pointer: &str, document: &Document) -> String {
 }
 
 impl Document {
-    /// The value to which a reference leads, or the value itself.
+    /// The target of a Reference Object, or the value itself.
     fn target<'t>(&'t self, json: Json<'t>) -> Json<'t> {
         let target = json.reference().and_then(|reference| Json::find(&self.json, reference));
         target.unwrap_or(json)

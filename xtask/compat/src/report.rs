@@ -15,7 +15,7 @@ pub struct Report {
     pub new: Document,
     /// The changes, most severe first.
     pub changes: Vec<Change>,
-    /// Notes for people, such as accepted changes that were not found.
+    /// Notes for people, such as lines of the file of accepted changes that match no change.
     pub notes: Vec<String>,
 }
 
@@ -27,13 +27,13 @@ impl Report {
         Self { old, new, changes, notes: Vec::new() }
     }
 
-    /// The most severe class of a change that was not accepted; none if there is no such change.
+    /// The most severe class among the changes that were not accepted.
     #[must_use]
     pub fn class(&self) -> Option<Class> {
         self.changes.iter().filter(|one| one.accepted.is_none()).map(|one| one.class).max()
     }
 
-    /// The changes as they are printed. Equal changes of several operations or types are one.
+    /// The changes as they are printed: equal changes of several operations or types are merged.
     #[must_use]
     pub fn grouped(&self) -> Vec<Change> {
         let mut grouped: Vec<Change> = Vec::new();
@@ -49,7 +49,7 @@ impl Report {
         grouped
     }
 
-    /// Returns the smallest version that the newer document may have.
+    /// Returns the smallest `info.version` that the newer document may have.
     ///
     /// A pre-release promises nothing (section 9), so after a pre-release any change may keep the
     /// version.

@@ -1,9 +1,9 @@
-//! Texts as people and programs read them.
+//! Shortens and escapes text for the output.
 
 /// The longest value that is shown in full, in characters.
 const LONGEST: usize = 40;
 
-/// Returns two values. Of long values that begin or end alike, it returns where they differ.
+/// Shows two values. If one of them is long, their common beginning and end are left out.
 pub fn difference(old: &str, new: &str) -> [String; 2] {
     let [old, new] = [old, new].map(|text| text.chars().collect::<Vec<_>>());
     if old.len().max(new.len()) <= LONGEST {
@@ -12,7 +12,7 @@ pub fn difference(old: &str, new: &str) -> [String; 2] {
     let same = |(one, other): &(&char, &char)| one == other;
     let start = old.iter().zip(&new).take_while(same).count();
     let end = old[start..].iter().rev().zip(new[start..].iter().rev()).take_while(same).count();
-    // A few more characters show where the difference is.
+    // Eight characters of the common text show where the difference is.
     let (start, end) = (start.saturating_sub(8), end.saturating_sub(8));
     [old, new].map(|text| {
         let middle: String = text[start..text.len() - end].iter().collect();
@@ -25,7 +25,7 @@ pub fn shortened(text: &str) -> String {
     cut(text, LONGEST)
 }
 
-/// Cuts a text that is longer than this number of characters.
+/// Truncates a text to this number of characters.
 pub fn cut(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest.saturating_sub(1)) {
         Some((at, _)) if text[at..].chars().nth(1).is_some() => format!("{}…", &text[..at]),
@@ -48,7 +48,7 @@ pub fn printable(text: &str) -> String {
     escaped.replace("##[", "##\\[")
 }
 
-/// A text as a string of JSON.
+/// A text as a JSON string, in quotes.
 pub fn escaped(text: &str) -> String {
     serde_json::to_string(text).expect("a text is JSON")
 }
