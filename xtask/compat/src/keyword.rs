@@ -1,5 +1,5 @@
-//! The keywords of OpenAPI 3.0.3: what each applies to, which value means the same as its absence,
-//! and how a change of it is judged. A keyword that is not in the table is unknown.
+//! The keywords of OpenAPI 3.0.3: to what each keyword applies, its default value, and how a change
+//! of it is judged. A keyword that is not in the table is unknown.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::kind::Kind;
 
-/// What the value of a keyword must be. Any other value makes it an unknown keyword.
+/// The JSON type of a keyword's value. With a value of another type, the keyword is unknown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     Any,
@@ -19,10 +19,10 @@ pub enum Shape {
     Object,
 }
 
-/// Which value means the same as the absence of the keyword, beside null.
+/// The default of a keyword: the value that means the same as no value. Null always does.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Absent {
-    Never,
+pub enum DefaultValue {
+    None,
     Empty,
     Form,
     Zero,
@@ -33,29 +33,29 @@ pub enum Absent {
 /// How a change of the keyword is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// A field of the model has its own rule.
+    /// The model has a field for the keyword, and the comparison of the field judges the change.
     Field,
     /// The larger number allows more.
     Most,
     /// The smaller number allows more.
     Least,
-    /// A divisor of the number allows more.
+    /// A divisor of the older number allows more.
     Multiple,
-    /// Nobody can tell which of two values allows more.
+    /// The check cannot tell which of two values allows more.
     Opaque,
-    /// It is text for people.
+    /// The keyword is text for people.
     Words,
-    /// The value is compared as a whole: how it is judged if it comes, changes, or goes.
-    Whole(Kind, Kind, Kind),
+    /// The value is compared as a whole. The kinds of change if it is added, changed or removed.
+    Whole { added: Kind, changed: Kind, removed: Kind },
 }
 
 /// A keyword.
 pub struct Keyword {
     pub name: &'static str,
-    /// The types that the keyword limits, or the object that has it; empty if it applies to all.
+    /// The types that the keyword limits, or the objects that may have it. Empty for all of them.
     pub types: &'static [&'static str],
     shape: Shape,
-    absent: Absent,
+    default: DefaultValue,
     pub rule: Rule,
 }
 
@@ -71,48 +71,51 @@ const RESPONSE: &[&str] = &["response"];
 const OPERATION: &[&str] = &["operation"];
 
 macro_rules! table {
-    ($($name:literal $types:ident $shape:ident $absent:ident $rule:ident $(($($kind:ident),*))?)*) => {
+    ($($name:literal $types:ident $shape:ident $default:ident
+        $rule:ident $(($added:ident, $changed:ident, $removed:ident))?)*) => {
         &[$(Keyword {
             name: $name,
             types: $types,
             shape: Shape::$shape,
-            absent: Absent::$absent,
-            rule: Rule::$rule$(($(Kind::$kind),*))?,
+            default: DefaultValue::$default,
+            rule: Rule::$rule
+                $({ added: Kind::$added, changed: Kind::$changed, removed: Kind::$removed })?,
         },)*]
     };
 }
 
+/// The columns are the name, the types, the shape, the default and the rule.
 const KEYWORDS: &[Keyword] = table! {
     // Limits of a Schema Object.
     "exclusiveMaximum"      NUMBER Bool   False Field
     "exclusiveMinimum"      NUMBER Bool   False Field
-    "maximum"               NUMBER Number Never Most
-    "minimum"               NUMBER Number Never Least
-    "multipleOf"            NUMBER Number Never Multiple
-    "maxLength"             STRING Number Never Most
+    "maximum"               NUMBER Number None  Most
+    "minimum"               NUMBER Number None  Least
+    "multipleOf"            NUMBER Number None  Multiple
+    "maxLength"             STRING Number None  Most
     "minLength"             STRING Number Zero  Least
     "pattern"               STRING Text   Empty Opaque
-    "maxItems"              ARRAY  Number Never Most
+    "maxItems"              ARRAY  Number None  Most
     "minItems"              ARRAY  Number Zero  Least
     "uniqueItems"           ARRAY  Bool   False Opaque
-    "maxProperties"         OBJECT Number Never Most
+    "maxProperties"         OBJECT Number None  Most
     "minProperties"         OBJECT Number Zero  Least
 
     // The other keywords of a Schema Object.
     "additionalProperties"  ANY    Any    True  Field
     "allOf"                 ANY    List   Empty Field
     "anyOf"                 ANY    List   Empty Field
-    "default"               ANY    Any    Never Field
-    "discriminator"         ANY    Object Never Field
+    "default"               ANY    Any    None  Field
+    "discriminator"         ANY    Object None  Field
     "enum"                  ANY    List   Empty Field
     "format"                ANY    Text   Empty Field
-    "items"                 ANY    Object Never Field
-    "not"                   ANY    Object Never Field
+    "items"                 ANY    Object None  Field
+    "not"                   ANY    Object None  Field
     "nullable"              ANY    Bool   False Field
     "oneOf"                 ANY    List   Empty Field
     "properties"            ANY    Object Empty Field
     "readOnly"              ANY    Bool   False Field
-    "type"                  ANY    Text   Never Field
+    "type"                  ANY    Text   None  Field
     "writeOnly"             ANY    Bool   False Field
     "x-error-codes"         ANY    List   Empty Field
     "x-extensible-enum"     ANY    List   Empty Field
@@ -125,33 +128,33 @@ const KEYWORDS: &[Keyword] = table! {
     "content"               ANY    Object Empty Field
     "deprecated"            ANY    Bool   False Whole(Deprecation, Deprecation, Deprecation)
     "encoding"              MEDIA  Object Empty Whole(Encoding, Encoding, Encoding)
-    "explode"               ANY    Bool   Never Field
+    "explode"               ANY    Bool   None  Field
     "headers"               ANY    Object Empty Field
-    "in"                    ANY    Text   Never Field
+    "in"                    ANY    Text   None  Field
     "links"                 RESPONSE Object Empty Whole(Link, Link, Link)
-    "name"                  ANY    Text   Never Field
-    "operationId"           OPERATION Text Never Whole(OperationId, OperationId, OperationId)
+    "name"                  ANY    Text   None  Field
+    "operationId"           OPERATION Text None  Whole(OperationId, OperationId, OperationId)
     "parameters"            ANY    List   Empty Field
-    "requestBody"           ANY    Object Never Field
+    "requestBody"           ANY    Object None  Field
     "required"              ANY    Any    False Field
-    "responses"             ANY    Object Never Field
-    "schema"                ANY    Any    Never Field
-    "security"              ANY    List   Never Field
+    "responses"             ANY    Object None  Field
+    "schema"                ANY    Any    None  Field
+    "security"              ANY    List   None  Field
     "servers"               ANY    List   Empty Field
     "style"                 ANY    Text   Form  Field
     "tags"                  OPERATION List Empty Whole(Tag, Tag, Tag)
-    "x-dropshot-pagination" OPERATION Any Never Whole(Pagination, Extension, Pagination)
-    "x-dropshot-websocket"  OPERATION Any Never Whole(Websocket, Websocket, Websocket)
+    "x-dropshot-pagination" OPERATION Any None  Whole(Pagination, Extension, Pagination)
+    "x-dropshot-websocket"  OPERATION Any None  Whole(Websocket, Websocket, Websocket)
 
     "x-idempotent"          OPERATION Bool False Whole(PromiseAdded, PromiseRemoved, PromiseRemoved)
 
     // Text for people.
-    "description"           ANY    Any    Never Words
-    "example"               ANY    Any    Never Words
+    "description"           ANY    Any    None  Words
+    "example"               ANY    Any    None  Words
     "examples"              ANY    Any    Empty Words
-    "externalDocs"          ANY    Any    Never Words
-    "summary"               ANY    Any    Never Words
-    "title"                 ANY    Any    Never Words
+    "externalDocs"          ANY    Any    None  Words
+    "summary"               ANY    Any    None  Words
+    "title"                 ANY    Any    None  Words
 };
 
 static BY_NAME: LazyLock<HashMap<&str, &Keyword>> =
@@ -163,24 +166,24 @@ pub fn keyword(name: &str) -> Option<&'static Keyword> {
 }
 
 impl Keyword {
-    /// Whether this value means the same as no value. OpenAPI 3.0.3 says so in the section of each
-    /// object. Some writers put `null` where there is no value.
-    pub fn is_absent(&self, value: &Value) -> bool {
-        match (value, self.absent) {
+    /// Whether this value is the default, which means the same as no value (OpenAPI 3.0.3, section
+    /// of each object). Some generators write `null` for no value.
+    pub fn is_default(&self, value: &Value) -> bool {
+        match (value, self.default) {
             (Value::Null, _) => true,
-            (Value::Bool(value), Absent::False) => !value,
-            (Value::Bool(value), Absent::True) => *value,
-            (Value::Number(number), Absent::Zero) => number.as_f64() == Some(0.0),
-            (Value::String(text), Absent::Empty) => text.is_empty(),
-            (Value::String(text), Absent::Form) => text == "form",
+            (Value::Bool(value), DefaultValue::False) => !value,
+            (Value::Bool(value), DefaultValue::True) => *value,
+            (Value::Number(number), DefaultValue::Zero) => number.as_f64() == Some(0.0),
+            (Value::String(text), DefaultValue::Empty) => text.is_empty(),
+            (Value::String(text), DefaultValue::Form) => text == "form",
             (Value::Array(items), _) if self.name == "required" => items.is_empty(),
-            (Value::Array(items), Absent::Empty) => items.is_empty(),
-            (Value::Object(members), Absent::Empty) => members.is_empty(),
+            (Value::Array(items), DefaultValue::Empty) => items.is_empty(),
+            (Value::Object(members), DefaultValue::Empty) => members.is_empty(),
             _ => false,
         }
     }
 
-    /// Whether the keyword may have this value.
+    /// Whether the value has the type that OpenAPI requires.
     pub fn fits(&self, value: &Value) -> bool {
         match self.shape {
             Shape::Any => true,
@@ -197,7 +200,7 @@ impl Keyword {
     }
 
     /// Whether the keyword applies to values of a type, or to an object of OpenAPI.
-    pub fn applies_to(&self, kind: Option<&str>) -> bool {
-        self.types.is_empty() || kind.is_none_or(|kind| self.types.contains(&kind))
+    pub fn applies_to(&self, type_: Option<&str>) -> bool {
+        self.types.is_empty() || type_.is_none_or(|type_| self.types.contains(&type_))
     }
 }

@@ -1,22 +1,17 @@
-//! What changed about a body: its media types, and the schema of each of them.
-
-use std::collections::BTreeMap;
+//! Compares the media types of a request or response body.
 
 use super::Comparison;
 use super::graph::Spot;
 use crate::kind::Kind;
-use crate::model::Media;
+use crate::model::{Content, MediaType};
 use crate::read::{includes, is_same_in_utf_8};
 
-/// The media types of a body.
-type Content = BTreeMap<String, Media>;
-
-/// An older media type and a newer one.
+/// An older media type and the newer one that corresponds to it.
 type Pair<'a> = (&'a String, &'a String);
 
 impl Comparison<'_> {
-    /// Compares the media types of a body. A media type that was removed is compared with the media
-    /// type or the range that includes it now: of several ranges, with the most specific one.
+    /// Compares the media types of a body. A removed media type is compared with the added media
+    /// type or range that includes it, and of several ranges with the most specific one.
     pub(super) fn content(&mut self, at: &Spot, old: &Content, new: &Content) {
         let mut gone: Vec<&String> = old.keys().filter(|name| !new.contains_key(*name)).collect();
         let mut came: Vec<&String> = new.keys().filter(|name| !old.contains_key(*name)).collect();
@@ -27,7 +22,7 @@ impl Comparison<'_> {
             let fitting = all.take(MOST_PAIRS).filter(|(old, new)| fits(old, new));
             let mut found: Vec<Pair<'_>> = fitting.collect();
             if *kind == Kind::MediaTypeWidened {
-                // A media type goes into one range: the one with the longest name.
+                // The most specific range is the one with the longest name.
                 found.sort_by_key(|(old, new)| (*old, usize::MAX - new.len()));
                 found.dedup_by_key(|(old, _)| *old);
             }
@@ -38,7 +33,7 @@ impl Comparison<'_> {
             }
             pairs.extend(found);
         }
-        // A range that both documents have may include what was added, or what was removed.
+        // A range in both documents may include a media type that was added or removed.
         pairs.extend(came.iter().filter_map(|name| Some((range(old, name)?, *name))));
         gone.retain(|name| {
             let Some(range) = range(new, name) else { return true };
@@ -47,7 +42,7 @@ impl Comparison<'_> {
             false
         });
         for (was, is) in pairs {
-            self.media(at, &old[was], &new[is]);
+            self.media_type(at, &old[was], &new[is]);
         }
         if let ([gone], [came]) = (&gone[..], &came[..]) {
             return self.report_text(at, Kind::MediaType, Some(gone), Some(came));
@@ -60,20 +55,20 @@ impl Comparison<'_> {
         }
     }
 
-    fn media(&mut self, at: &Spot, old: &Media, new: &Media) {
-        let Media { schema, notes } = old;
-        let at = at.at(Some(notes.place.0.clone()), Some(new.notes.place.0.clone()));
+    fn media_type(&mut self, at: &Spot, old: &MediaType, new: &MediaType) {
+        let MediaType { schema, extras } = old;
+        let at = at.placed(Some(extras.place()), Some(new.extras.place()));
         self.schema(&at.below("schema"), schema, &new.schema);
-        self.notes(&at, notes, &new.notes);
+        self.extras(&at, extras, &new.extras);
     }
 }
 
-/// The number of pairs of media types in which a relation is looked for.
+/// The limit of pairs of media types that are examined for a relation.
 const MOST_PAIRS: usize = 100_000;
 
 type Relation = (Kind, fn(&str, &str) -> bool);
 
-/// How an added media type may replace a removed one, the closest relation first.
+/// The relations by which an added media type may replace a removed one, the closest one first.
 const RELATIONS: &[Relation] = &[
     (Kind::Charset, is_same_in_utf_8),
     (Kind::MediaTypeWidened, |old, new| includes(new, old)),

@@ -1,7 +1,7 @@
-//! Finds which operations reach a pair of types, and in which direction.
+//! Finds which operations use a pair of types, and in which direction.
 //!
-//! A pair of types is compared once, however many places lead to it. The pairs are nodes and the
-//! places are edges. Each operation has a node for its request and one for its response.
+//! A pair of types is compared once, however many references lead to it. The nodes of the graph are
+//! the pairs of types, requests and responses. The edges are references.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,8 +13,7 @@ use crate::model::Pointer;
 /// The number of a node.
 pub type Node = usize;
 
-/// The number of pairs that are compared. Two hostile documents could lead to every combination of
-/// their types.
+/// The limit of pairs to compare. Hostile documents could pair all of their types.
 const MOST_PAIRS: usize = 100_000;
 
 /// An older and a newer type.
@@ -22,19 +21,20 @@ type Pair = (String, String);
 
 #[derive(Default)]
 pub struct Graph {
-    /// The nodes that lead to each node, and the directions that they let through.
-    origins: Vec<HashMap<Node, Direction>>,
+    /// For each node, the nodes that refer to it, and in which directions the value is sent.
+    incoming: Vec<HashMap<Node, Direction>>,
     pairs: HashMap<Pair, Node>,
-    /// The pairs that are still to be compared.
+    /// The pairs that were not compared yet.
     pending: Vec<(Pointer, Pointer, Node)>,
+    /// The operations, by the nodes of their requests and responses.
     roots: HashMap<Node, (String, Direction)>,
 }
 
 impl Graph {
-    /// Adds a node that nothing leads to, for something that no operation uses.
+    /// Adds a node without edges, for a value that no operation uses.
     pub fn node(&mut self) -> Node {
-        self.origins.push(HashMap::new());
-        self.origins.len() - 1
+        self.incoming.push(HashMap::new());
+        self.incoming.len() - 1
     }
 
     /// Adds a node for the request or the response of an operation.
@@ -44,8 +44,8 @@ impl Graph {
         node
     }
 
-    /// Lets a node lead to a pair of types. Returns false if there are too many pairs.
-    pub fn lead(&mut self, from: Node, through: Direction, old: &Pointer, new: &Pointer) -> bool {
+    /// Adds an edge from a reference to a pair of types. Returns false if there are too many pairs.
+    pub fn add_edge(&mut self, from: &Spot, old: &Pointer, new: &Pointer) -> bool {
         let pair = (old.as_str().to_owned(), new.as_str().to_owned());
         let to = match self.pairs.get(&pair) {
             Some(&node) => node,
@@ -57,8 +57,8 @@ impl Graph {
                 node
             }
         };
-        let known = self.origins[to].entry(from).or_default();
-        *known = known.or(through);
+        let direction = self.incoming[to].entry(from.node).or_default();
+        *direction = direction.or(from.direction);
         true
     }
 
@@ -67,7 +67,7 @@ impl Graph {
         self.pending.pop()
     }
 
-    /// The operations that reach a node.
+    /// The operations from which a node can be reached.
     pub fn reach(&self, node: Node) -> Reach {
         let mut reach = Reach::default();
         for direction in [Direction::REQUEST, Direction::RESPONSE] {
@@ -75,11 +75,11 @@ impl Graph {
             let mut pending = vec![node];
             while let Some(node) = pending.pop() {
                 if known.insert(node) {
-                    let open = self.origins[node].iter();
-                    let open = open.filter(|(_, through)| through.and(direction) == direction);
-                    pending.extend(open.map(|(from, _)| *from));
+                    let edges = self.incoming[node].iter();
+                    let edges = edges.filter(|(_, edge)| edge.and(direction) == direction);
+                    pending.extend(edges.map(|(from, _)| *from));
                     let root = self.roots.get(&node);
-                    if let Some((operation, _)) = root.filter(|(_, sides)| *sides == direction) {
+                    if let Some((operation, _)) = root.filter(|(_, root)| *root == direction) {
                         reach.add(direction, [operation]);
                     }
                 }
@@ -89,24 +89,24 @@ impl Graph {
     }
 }
 
-/// A place in both documents.
+/// A place in both documents, and the node to which it belongs.
 #[derive(Clone)]
 pub struct Spot {
     pub old: Place,
     pub new: Place,
-    /// The pair of types, or the side of an operation, that the place belongs to.
+    /// The pair of types, the request or the response that contains the place.
     pub node: Node,
-    /// The directions that the path from the node to this place lets through.
-    pub through: Direction,
-    /// The number of steps from the node to this place.
+    /// In which directions the value is sent: `readOnly` excludes requests.
+    pub direction: Direction,
+    /// The number of levels between the node and this place.
     pub depth: usize,
-    /// Whether the value must be sent, so that no default stands for it.
+    /// Whether the value is required, so that a default never replaces it.
     pub is_sent: bool,
 }
 
 impl Spot {
     pub fn new(old: Place, new: Place, node: Node) -> Self {
-        Self { old, new, node, through: Direction::BOTH, depth: 0, is_sent: false }
+        Self { old, new, node, direction: Direction::BOTH, depth: 0, is_sent: false }
     }
 
     /// The spot of a member.
@@ -115,18 +115,18 @@ impl Spot {
         Self { old, new, depth: self.depth + 1, is_sent: false, ..*self }
     }
 
-    /// The spot at which both values are written.
-    pub fn at(&self, old: Option<Place>, new: Option<Place>) -> Self {
+    /// The same spot at other places. `None` keeps the place.
+    pub fn placed(&self, old: Option<Place>, new: Option<Place>) -> Self {
         let (own_old, own_new) = (|| self.old.clone(), || self.new.clone());
         Self { old: old.unwrap_or_else(own_old), new: new.unwrap_or_else(own_new), ..*self }
     }
 
-    /// The same spot, of which only this direction matters.
+    /// The same spot, in only this direction.
     pub fn only(&self, direction: Direction) -> Self {
-        Self { through: self.through.and(direction), ..self.clone() }
+        Self { direction: self.direction.and(direction), ..self.clone() }
     }
 
-    /// The same spot, whose value must be sent or not.
+    /// The same spot, with another `is_sent`.
     pub fn sent(&self, is_sent: bool) -> Self {
         Self { is_sent, ..self.clone() }
     }

@@ -1,18 +1,18 @@
-//! Decides which parts of two lists belong together: by what they say, never by their position.
+//! Pairs the subschemas of two lists (`oneOf`, `anyOf`, `allOf`) by their keywords, and never by
+//! their position.
 
 use std::collections::{BTreeSet, HashMap};
 
 use crate::Document;
-use crate::model::{Case, Schema, hash};
+use crate::model::{Alternative, Schema, hash};
 
-/// A part of each list, or of one of them.
-pub type Pair<'a> = (Option<&'a Case>, Option<&'a Case>);
+/// A subschema of each list, or of one of them.
+pub type Pair<'a> = (Option<&'a Alternative>, Option<&'a Alternative>);
 
-/// A list of parts, and the document that contains it.
-pub type List<'a> = (&'a Document, &'a [Case]);
+/// A list of subschemas, and the document that contains it.
+pub type List<'a> = (&'a Document, &'a [Alternative]);
 
-/// Pairs the parts of two lists, the most similar parts first. Parts that are left over have no
-/// partner.
+/// Pairs the subschemas of two lists, the most similar ones first. The rest have no partner.
 pub fn pairs<'a>(old: List<'a>, new: List<'a>) -> Vec<Pair<'a>> {
     let [old, new] = [old, new].map(|(document, parts)| {
         parts.iter().map(|part| Part::of(document, part)).collect::<Vec<_>>()
@@ -23,7 +23,7 @@ pub fn pairs<'a>(old: List<'a>, new: List<'a>) -> Vec<Pair<'a>> {
             by_key.entry(key).or_default().push(at);
         }
     }
-    // How many parts of the older list had the key so far.
+    // The number of parts of the older list that had the key so far.
     let mut ranks: HashMap<&Key, usize> = HashMap::new();
     let mut alike = Vec::new();
     for (at, part) in old.iter().enumerate() {
@@ -42,94 +42,96 @@ pub fn pairs<'a>(old: List<'a>, new: List<'a>) -> Vec<Pair<'a>> {
     }
     alike.sort();
     let mut pairs: Vec<Pair<'a>> = Vec::new();
-    let mut gone = BTreeSet::new();
-    let mut came = BTreeSet::new();
+    let mut taken_old = BTreeSet::new();
+    let mut taken_new = BTreeSet::new();
     for (_, at, candidate) in alike {
-        if !gone.contains(&at) && !came.contains(&candidate) {
-            gone.insert(at);
-            came.insert(candidate);
-            pairs.push((Some(old[at].case), Some(new[candidate].case)));
+        if !taken_old.contains(&at) && !taken_new.contains(&candidate) {
+            taken_old.insert(at);
+            taken_new.insert(candidate);
+            pairs.push((Some(old[at].alternative), Some(new[candidate].alternative)));
         }
     }
     let left = |parts: &[Part<'a>], taken: &BTreeSet<usize>| {
         let left = parts.iter().enumerate().filter(|(at, _)| !taken.contains(at));
-        left.map(|(_, part)| part.case).collect::<Vec<_>>()
+        left.map(|(_, part)| part.alternative).collect::<Vec<_>>()
     };
-    pairs.extend(left(&old, &gone).into_iter().map(|part| (Some(part), None)));
-    pairs.extend(left(&new, &came).into_iter().map(|part| (None, Some(part))));
+    pairs.extend(left(&old, &taken_old).into_iter().map(|part| (Some(part), None)));
+    pairs.extend(left(&new, &taken_new).into_iter().map(|part| (None, Some(part))));
     pairs
 }
 
-/// The number of parts with the same key that a part is compared with. If there are more, it is
-/// compared with those at the same position among them.
+/// The limit of parts with the same key with which a part is compared. If there are more, it is
+/// compared with those around the same position among them.
 const MOST_CANDIDATES: usize = 50;
 
-/// Something that identifies a part, and how surely.
+/// A key by which parts are paired: what it consists of, and its text.
 type Key = (By, String);
 
-/// What a key consists of, the surest first.
+/// What a key consists of. The surest key is the first one.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum By {
-    Text,
-    /// The text without the names of types.
-    Nameless,
-    /// A member with one possible value: `kind = "ebook"`.
-    Tag,
-    /// The only required member, as serde writes an enumeration.
+    /// All keywords.
+    Keywords,
+    /// All keywords, without the names of types.
+    Fingerprint,
+    /// A property with one possible value: `kind = "ebook"`.
+    Constant,
+    /// The only required property, as in schemas of externally tagged Rust enums.
     OnlyRequired,
     Title,
     Name,
     /// A value of the discriminator.
-    Value,
-    /// The type, a member or a value.
+    DiscriminatorValue,
+    /// The type, a property or a value of the enumeration.
     Feature,
 }
 
 struct Part<'a> {
-    case: &'a Case,
+    alternative: &'a Alternative,
     keys: BTreeSet<Key>,
 }
 
 impl<'a> Part<'a> {
-    fn of(document: &Document, case: &'a Case) -> Self {
-        let Case { schema, values } = case;
-        let whole = document.resolved(schema).unwrap_or_default();
-        let written = format!("{:?}", Schema { tag: None, ..(**schema).clone() });
-        let nameless = hash(&(document.model.prints.of_schema(schema), values)).to_string();
-        let mut keys = BTreeSet::from([(By::Text, written), (By::Nameless, nameless)]);
-        keys.extend(values.iter().flatten().map(|value| (By::Value, value.clone())));
-        keys.extend(schema.made.0.name.iter().map(|title| (By::Title, title.to_string())));
+    fn of(document: &Document, alternative: &'a Alternative) -> Self {
+        let Alternative { schema, discriminator_values: values } = alternative;
+        let resolved = document.resolved(schema).unwrap_or_default();
+        let keywords = format!("{:?}", Schema { discriminator: None, ..(**schema).clone() });
+        let print = hash(&(document.model.fingerprints.of_schema(schema), values)).to_string();
+        let mut keys = BTreeSet::from([(By::Keywords, keywords), (By::Fingerprint, print)]);
+        keys.extend(values.iter().flatten().map(|value| (By::DiscriminatorValue, value.clone())));
+        keys.extend(schema.generated.title.iter().map(|title| (By::Title, title.to_string())));
         keys.extend(schema.type_name().map(|name| (By::Name, name.as_str().to_owned())));
-        let mut has_tag = false;
-        for (name, member) in &whole.members {
-            let member = document.resolved(member).unwrap_or_default();
-            let kind = member.kind.as_deref().unwrap_or("null");
-            keys.insert((By::Feature, format!("{name}: {kind}")));
-            if let Some(values) = member.values.as_ref().filter(|values| values.len() == 1) {
-                has_tag = true;
-                keys.extend(values.iter().map(|value| (By::Tag, format!("{name} = {value}"))));
+        let mut has_constant = false;
+        for (name, property) in &resolved.properties {
+            let property = document.resolved(property).unwrap_or_default();
+            let type_ = property.type_.as_deref().unwrap_or("null");
+            keys.insert((By::Feature, format!("{name}: {type_}")));
+            if let Some(values) = property.enumeration.as_ref().filter(|values| values.len() == 1) {
+                has_constant = true;
+                keys.extend(values.iter().map(|one| (By::Constant, format!("{name} = {one}"))));
             }
         }
-        if whole.required.len() == 1 && !has_tag {
-            let only = whole.required.iter();
+        if resolved.required.len() == 1 && !has_constant {
+            let only = resolved.required.iter();
             keys.extend(only.map(|only| (By::OnlyRequired, only.to_string())));
         }
-        keys.extend(whole.values.iter().flatten().map(|value| (By::Feature, value.clone())));
-        keys.extend(whole.items.iter().map(|_| (By::Feature, "items".to_owned())));
-        keys.extend(whole.kind.iter().map(|kind| (By::Feature, format!("type {kind}"))));
-        Self { case, keys }
+        let values = resolved.enumeration.iter().flatten();
+        keys.extend(values.map(|value| (By::Feature, value.clone())));
+        keys.extend(resolved.items.iter().map(|_| (By::Feature, "items".to_owned())));
+        keys.extend(resolved.type_.iter().map(|one| (By::Feature, format!("type {one}"))));
+        Self { alternative, keys }
     }
 
-    /// How different two parts are: the surest key that they share, and the number of features that
-    /// differ. None if more features differ than they share.
+    /// The distance between two parts: the surest key that they share, and the number of features
+    /// that only one of them has. `None` if they share only features, and fewer than differ.
     fn distance<'b>(&'b self, other: &'b Self) -> Option<(&'b By, usize)> {
         let features = |key: &&Key| key.0 == By::Feature;
         let apart = self.keys.symmetric_difference(&other.keys).filter(features).count();
         let shared = self.keys.intersection(&other.keys).filter(features).count();
         let (by, _) = self.keys.intersection(&other.keys).next()?;
-        // One part contains all features of the other part.
         let count = |part: &Self| part.keys.iter().filter(features).count();
-        let is_more = shared == count(self).min(count(other));
-        (*by != By::Feature || shared >= apart || is_more).then_some((by, apart))
+        // One part has all features of the other part.
+        let is_subset = shared == count(self).min(count(other));
+        (*by != By::Feature || shared >= apart || is_subset).then_some((by, apart))
     }
 }

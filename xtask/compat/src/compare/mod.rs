@@ -1,28 +1,28 @@
-//! Finds what changed between two documents in normal form.
+//! Compares two documents in normal form.
 //!
-//! Every type is taken apart field by field, so a field without a rule does not compile. A change
-//! of a keyword that has no rule is reported as unknown, so no new keyword can change unnoticed.
+//! Every struct of the model is destructured without `..`, so a field that is not compared does not
+//! compile. A change of an unknown keyword is reported, so no keyword changes unnoticed.
 //!
 //! ```text
 //! operation   operations, parameters and bodies
 //!   → content   the media types of a body
 //!   → response  the responses of an operation
 //!   → schema    schemas, field by field
-//!     → members   the members of an object
-//!     → cases     lists of parts, and one schema that becomes a list
-//!       → matching  which parts of two lists belong together
-//!     → values    types, enumerations and limits
-//!   → notes     what anything may say beside its meaning
-//!   → graph     which operations reach a pair of types, in requests or responses
+//!     → properties    the properties of an object
+//!     → alternatives  oneOf, anyOf, allOf and discriminators
+//!       → matching      pairs the subschemas of two lists
+//!     → values        types, enumerations and limits
+//!   → extras    extensions and unknown keywords
+//!   → graph     which operations use a pair of types, in requests or responses
 //! ```
 
-mod cases;
+mod alternatives;
 mod content;
+mod extras;
 mod graph;
 mod matching;
-mod members;
-mod notes;
 mod operation;
+mod properties;
 mod response;
 mod schema;
 mod values;
@@ -34,7 +34,7 @@ use crate::Document;
 use crate::change::{Change, Pointers, Reach, Shown};
 use crate::json::{Json, Place, nearest};
 use crate::kind::{Direction, Kind};
-use crate::model::{Schema, SchemaNotes};
+use crate::model::{Annotations, Schema};
 use crate::read::{LONGEST_CHAIN, written};
 use crate::text::escaped;
 use graph::{Graph, Spot};
@@ -46,7 +46,7 @@ struct Comparison<'a> {
     found: Vec<Found>,
 }
 
-/// A change, before it is known which operations reach it.
+/// A change, before the operations that it affects are known.
 struct Found {
     at: Spot,
     kind: Kind,
@@ -59,9 +59,9 @@ pub fn changes(old: &Document, new: &Document) -> Vec<Change> {
     let mut comparison = Comparison { old, new, graph: Graph::default(), found: Vec::new() };
     comparison.operations();
     comparison.pairs();
-    comparison.unused();
+    comparison.unused_types();
     comparison.pairs();
-    comparison.rest();
+    comparison.document_extras();
     comparison.texts();
     comparison.finish()
 }
@@ -86,7 +86,7 @@ impl Comparison<'_> {
         self.report(at, kind, old.map(Shown::text), new.map(Shown::text));
     }
 
-    /// Reports something that only one of the documents contains.
+    /// Reports a parameter, header, body or property that only one of the documents has.
     fn in_one(&mut self, at: &Spot, is_required: bool, old: Option<Shown>, new: Option<Shown>) {
         let kind = match (&old, is_required) {
             (Some(_), true) => Kind::Removed,
@@ -107,14 +107,14 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares the pairs of types that are still pending.
+    /// Compares the queued pairs of types, and those that they queue.
     fn pairs(&mut self) {
         while let Some((old_name, new_name, node)) = self.graph.next() {
             let old = self.old.model.schemas[&old_name].clone();
             let new = self.new.model.schemas[&new_name].clone();
             let at = Spot::new(old.place(), new.place(), node);
-            // Other names are compared where the types are used.
-            let is_same_type = old_name.is_type() && old_name == new_name;
+            // A change of the name is reported where the type is used.
+            let is_same_type = old_name.is_component() && old_name == new_name;
             if is_same_type {
                 self.composition(&at, &old, &new);
             }
@@ -122,17 +122,16 @@ impl Comparison<'_> {
         }
     }
 
-    /// Queues the types that no operation reaches, and reports those that only one document
-    /// contains.
-    fn unused(&mut self) {
+    /// Queues the types that no operation uses, and reports those that only one document has.
+    fn unused_types(&mut self) {
         let (old, new) = (&self.old.model, &self.new.model);
         let names = old.schemas.keys().chain(new.schemas.keys());
-        for name in names.filter(|name| name.is_type()).collect::<BTreeSet<_>>() {
+        for name in names.filter(|name| name.is_component()).collect::<BTreeSet<_>>() {
             let place: Place = name.as_str().into();
             let at = Spot::new(place.clone(), place, self.graph.node());
             match (old.schemas.get(name), new.schemas.get(name)) {
                 (Some(_), Some(_)) => {
-                    self.graph.lead(at.node, Direction::BOTH, name, name);
+                    self.graph.add_edge(&at, name, name);
                 }
                 (Some(old_type), None) if !old.referenced.contains(name) => {
                     self.report(&at, Kind::UnusedTypeRemoved, Some(self.old.shown(old_type)), None);
@@ -145,16 +144,16 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares what belongs to no operation and no schema.
-    fn rest(&mut self) {
+    /// Compares the extras of the document, of `components` and of `paths`.
+    fn document_extras(&mut self) {
         let node = self.graph.node();
-        for (old, new) in self.old.model.rest.iter().zip(&self.new.model.rest) {
-            self.notes(&Spot::new(old.place.0.clone(), new.place.0.clone(), node), old, new);
+        for (old, new) in self.old.model.extras.iter().zip(&self.new.model.extras) {
+            self.extras(&Spot::new(old.place(), new.place(), node), old, new);
         }
     }
 
-    /// Reports one change for all texts that differ at a place of both documents. A text that only
-    /// moved is the same.
+    /// Reports all changes of text for people as one change. A text that only moved is not counted,
+    /// nor one whose owner was added or removed.
     fn texts(&mut self) {
         let [old, new] = [self.old, self.new].map(|document| &document.model.texts);
         let mut counts: HashMap<&str, i64> = HashMap::new();
@@ -170,10 +169,10 @@ impl Comparison<'_> {
             let is_new =
                 was.is_some_and(|was| counts[&**was] < 0) || is.is_some_and(|is| counts[&**is] > 0);
             let parent = place.rsplit_once('/').map_or("#", |(parent, _)| parent);
-            let is_there = |document: &Document| Json::find(&document.json, parent).is_some();
-            if was != is && is_new && is_there(self.old) && is_there(self.new) {
+            let has_owner = |document: &Document| Json::find(&document.json, parent).is_some();
+            if was != is && is_new && has_owner(self.old) && has_owner(self.new) {
                 first.get_or_insert(place);
-                // Many operations may share one text.
+                // The same text of several operations counts once.
                 different.insert((was, is));
             }
         }
@@ -185,8 +184,7 @@ impl Comparison<'_> {
         self.report_text(&at, Kind::Text, None, Some(&shown));
     }
 
-    /// Adds to each change the operations that reach it. Equal changes of one place become one
-    /// change.
+    /// Adds to each change the operations that it affects, and merges equal changes of one place.
     fn finish(self) -> Vec<Change> {
         let mut reached: HashMap<_, Reach> = HashMap::new();
         let mut all: BTreeMap<_, (Pointers, Reach)> = BTreeMap::new();
@@ -196,11 +194,11 @@ impl Comparison<'_> {
                 new: nearest(&self.new.json, &at.new),
             };
             let reach = reached.entry(at.node).or_insert_with(|| self.graph.reach(at.node));
-            let direction = reach.direction.and(at.through);
+            let direction = reach.direction.and(at.direction);
             let is_used = !reach.operations.is_empty();
             let is_side = matches!(kind, Kind::OneWay | Kind::BothWays);
             if is_side && is_used && direction == Direction::default() {
-                // Nobody sends it.
+                // The property is never sent in this direction.
                 continue;
             }
             let shown = if new.is_none() { &places.old } else { &places.new }.clone();
@@ -216,55 +214,55 @@ impl Comparison<'_> {
 }
 
 impl Document {
-    /// Shows a schema as it is written, and in brief its name or its type.
+    /// Shows a schema: in full as the document has it, in brief as its name or its type.
     fn shown(&self, schema: &Schema) -> Shown {
-        let full = match &schema.to {
+        let full = match &schema.reference {
             Some(pointer) => format!("{{\"$ref\":{}}}", escaped(pointer.as_str())),
             None => written(&self.json, &schema.place()),
         };
         Shown { brief: brief(schema).unwrap_or_else(|| full.clone()), full }
     }
 
-    /// Follows a chain of references to a schema, and adds what each of them says beside it. None
-    /// if the chain is a circle or has more than 100 links.
+    /// Follows a chain of references to a schema, and merges the annotations on the way. `None` if
+    /// the chain has more than [`LONGEST_CHAIN`] references, because it may be a cycle.
     fn resolved(&self, schema: &Rc<Schema>) -> Option<Rc<Schema>> {
         let mut schema = schema.clone();
         for _ in 0..LONGEST_CHAIN {
             let Some(pointer) = schema.pointer() else { return Some(schema) };
             let inner = self.model.schemas.get(pointer)?;
-            let notes = schema.notes.clone();
-            schema = if notes == SchemaNotes::default() || inner.is_no_schema() {
+            let annotations = schema.annotations.clone();
+            schema = if annotations == Annotations::default() || inner.is_no_schema() {
                 inner.clone()
             } else {
-                let mut whole = (**inner).clone();
-                whole.notes = notes.over(&inner.notes);
-                Rc::new(whole)
+                let mut merged = (**inner).clone();
+                merged.annotations = annotations.over(&inner.annotations);
+                Rc::new(merged)
             };
         }
         None
     }
 }
 
-/// The name or the type of a schema.
+/// The name or the type of a schema, with its format, items, properties or values.
 fn brief(schema: &Schema) -> Option<String> {
-    if let Some(pointer) = &schema.to {
+    if let Some(pointer) = &schema.reference {
         return Some(pointer.short().to_owned());
     }
     let short = |schema: &Schema| brief(schema).unwrap_or_else(|| "…".to_owned());
     let list = |values: &BTreeSet<String>| values.iter().cloned().collect::<Vec<_>>().join(", ");
-    if let Some(cases) = &schema.cases {
-        let cases: Vec<_> = cases.list.iter().map(|case| short(&case.schema)).collect();
-        return Some(format!("one of {}", cases.join(", ")));
+    if let Some(alternatives) = &schema.alternatives {
+        let list: Vec<_> = alternatives.list.iter().map(|one| short(&one.schema)).collect();
+        return Some(format!("one of {}", list.join(", ")));
     }
-    let kind = schema.kind.as_deref()?;
-    Some(match (kind, &schema.items, &schema.values, &schema.format) {
-        ("object", ..) if !schema.members.is_empty() => {
-            let names: Vec<&str> = schema.members.keys().map(|name| &**name).collect();
+    let type_ = schema.type_.as_deref()?;
+    Some(match (type_, &schema.items, &schema.enumeration, &schema.format) {
+        ("object", ..) if !schema.properties.is_empty() => {
+            let names: Vec<&str> = schema.properties.keys().map(|name| &**name).collect();
             format!("object {{{}}}", names.join(", "))
         }
         ("array", Some(items), ..) => format!("array of {}", short(items)),
-        (_, _, Some(values), _) => format!("{kind} {}", list(values)),
-        (_, _, None, Some(format)) => format!("{kind} ({format})"),
-        (_, _, None, None) => kind.to_owned(),
+        (_, _, Some(values), _) => format!("{type_} {}", list(values)),
+        (_, _, None, Some(format)) => format!("{type_} ({format})"),
+        (_, _, None, None) => type_.to_owned(),
     })
 }

@@ -1,4 +1,4 @@
-//! What changed between the operations of two documents.
+//! Compares operations, their security requirements, servers, parameters and request bodies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -8,111 +8,106 @@ use super::graph::Spot;
 use crate::Document;
 use crate::change::Shown;
 use crate::kind::{Direction, Kind};
-use crate::model::{Carried, Field, Model, Operation, Schema, Security, Servers};
+use crate::model::{Field, FieldValue, Model, Operation, Schema, Security, Servers};
 
 impl Comparison<'_> {
     pub(super) fn operations(&mut self) {
         let (old, new) = (&self.old.model, &self.new.model);
-        // A path of the servers may have become a part of the paths, or the reverse.
-        let (gone, came) = (only(old, new), only(new, old));
+        // A prefix of the paths may have moved into the URLs of the servers, or the reverse.
+        let (removed, added) = (only(old, new), only(new, old));
         for (key, was) in &old.operations {
             match new.operations.get(key) {
-                Some(is) => self.both(was, is, false),
-                None => match came.get(&(key.1, &was.addresses)) {
-                    Some(is) => self.both(was, is, true),
-                    None => self.one(was, Kind::OperationRemoved),
+                Some(is) => self.operation(was, is, false),
+                None => match added.get(&(key.1, &was.url_paths)) {
+                    Some(is) => self.operation(was, is, true),
+                    None => self.operation_in_one(was, Kind::OperationRemoved),
                 },
             }
         }
-        for (key, is) in came {
-            if !gone.contains_key(&key) {
-                self.one(is, Kind::OperationAdded);
+        for (key, is) in added {
+            if !removed.contains_key(&key) {
+                self.operation_in_one(is, Kind::OperationAdded);
             }
         }
     }
 
     /// Reports an operation that only one document contains.
-    fn one(&mut self, operation: &Operation, kind: Kind) {
+    fn operation_in_one(&mut self, operation: &Operation, kind: Kind) {
         let node = self.graph.root(&operation.name, Direction::REQUEST);
-        let place = operation.notes.place.0.clone();
+        let place = operation.extras.place();
         let name = Some(&operation.name[..]);
         let (old, new) = if kind == Kind::OperationAdded { (None, name) } else { (name, None) };
         self.report_text(&Spot::new(place.clone(), place, node), kind, old, new);
     }
 
-    /// Compares an operation that both documents contain. One that moved has the same URLs under
-    /// another combination of server and path.
-    fn both(&mut self, old: &Operation, new: &Operation, has_moved: bool) {
+    /// Compares an operation that both documents contain. If it has moved, its path and its servers
+    /// changed, but not its URLs.
+    fn operation(&mut self, old: &Operation, new: &Operation, has_moved: bool) {
         let [at, response] = [Direction::REQUEST, Direction::RESPONSE].map(|direction| {
             let node = self.graph.root(&old.name, direction);
-            Spot::new(old.notes.place.0.clone(), new.notes.place.0.clone(), node)
+            Spot::new(old.extras.place(), new.extras.place(), node)
         });
         let Operation {
             name: _,
-            addresses,
+            url_paths,
             security,
             servers,
             parameters,
             body,
             responses,
-            notes,
-            path,
-            answers,
+            extras,
+            path_extras,
+            responses_extras,
         } = old;
-        self.security(
-            &at.at(Some(security.place.clone()), Some(new.security.place.clone())),
-            security,
-            &new.security,
-        );
+        let places = [security, &new.security].map(|security| Some(security.place.clone()));
+        let [old_place, new_place] = places;
+        self.security(&at.placed(old_place, new_place), security, &new.security);
         self.fields(&at.below("parameters"), parameters, &new.parameters);
         self.field(&at.below("requestBody"), body.as_ref(), new.body.as_ref());
         let responses_at = response.below("responses");
-        self.notes(&responses_at, answers, &new.answers);
-        let is_websocket = |one: &Operation| one.notes.whole.contains_key("x-dropshot-websocket");
+        self.extras(&responses_at, responses_extras, &new.responses_extras);
+        let is_websocket = |one: &Operation| one.extras.whole.contains_key("x-dropshot-websocket");
         let is_websocket = is_websocket(old) && is_websocket(new);
         self.responses(&responses_at, is_websocket, responses, &new.responses);
-        // The service sends the requests of a callback, and the client the responses.
-        for name in notes.whole.get("callbacks").iter().flat_map(|whole| &whole.references) {
-            self.lead(&response, name, name);
+        // In a callback, the service sends the request, and the client sends the response.
+        for name in extras.whole.get("callbacks").iter().flat_map(|whole| &whole.references) {
+            self.queue(&response, name, name);
         }
-        self.notes(&at, notes, &new.notes);
-        self.notes(
-            &at.at(Some(path.place.0.clone()), Some(new.path.place.0.clone())),
-            path,
-            &new.path,
-        );
-        let servers_at = at.at(Some(servers.place.clone()), Some(new.servers.place.clone()));
-        let is_moved = !addresses.is_subset(&new.addresses);
-        if is_moved || !has_moved && servers.all != new.servers.all {
-            let kind = if is_moved { Kind::Address } else { Kind::Server };
+        self.extras(&at, extras, &new.extras);
+        let path_at = at.placed(Some(path_extras.place()), Some(new.path_extras.place()));
+        self.extras(&path_at, path_extras, &new.path_extras);
+        let servers_at = at.placed(Some(servers.place.clone()), Some(new.servers.place.clone()));
+        let has_other_urls = !url_paths.is_subset(&new.url_paths);
+        if has_other_urls || !has_moved && servers.all != new.servers.all {
+            let kind = if has_other_urls { Kind::Address } else { Kind::Server };
             let [was, is] = [servers, &new.servers].map(urls);
             self.report_text(&servers_at, kind, Some(&was), Some(&is));
         }
     }
 
-    /// Compares the sets of schemes of which any one lets a request in.
+    /// Compares the security requirements, of which a request has to satisfy one.
     fn security(&mut self, at: &Spot, old: &Security, new: &Security) {
-        let (before, after) = (&old.sets, &new.sets);
+        let (before, after) = (&old.requirements, &new.requirements);
         if before == after {
             return;
         }
-        // A client need not use an address at which it could get another token.
+        // A client need not use a `refreshUrl`, so a new one tightens nothing.
         let is_refresh = |text: &String| text.contains(" refreshUrl ");
-        let is_still_let_in = |old: &BTreeSet<String>| {
+        let is_still_enough = |old: &BTreeSet<String>| {
             let had_refresh = old.iter().any(is_refresh);
             let fits = |one: &String| old.contains(one) || !had_refresh && is_refresh(one);
             after.iter().any(|new| new.iter().all(fits))
         };
-        let is_loosened = before.iter().all(is_still_let_in);
+        let is_loosened = before.iter().all(is_still_enough);
         let kind = if is_loosened { Kind::SecurityLoosened } else { Kind::SecurityTightened };
-        let [gone, came] = [before - after, after - before].map(|sets| {
-            let sets = sets.into_iter().map(|set| match set.is_empty() {
+        let [removed, added] = [before - after, after - before].map(|requirements| {
+            let shown = requirements.into_iter().map(|schemes| match schemes.is_empty() {
                 true => "anybody".to_owned(),
-                false => Vec::from_iter(set).join(" and "),
+                false => Vec::from_iter(schemes).join(" and "),
             });
-            sets.reduce(|all, set| all + ", or " + &set)
+            shown.reduce(|all, one| all + ", or " + &one)
         });
-        self.report_text(at, kind, gone.as_deref(), came.as_deref());
+        self.report_text(at, kind, removed.as_deref(), added.as_deref());
     }
 
     /// Compares the parameters of an operation, or the headers of a response.
@@ -128,10 +123,10 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares a parameter, a header or a body.
+    /// Compares a parameter, a header or a request body.
     fn field(&mut self, at: &Spot, old: Option<&Field>, new: Option<&Field>) {
-        let place = |field: &Field| field.notes.place.0.clone();
-        let at = at.at(old.map(place), new.map(place));
+        let place = |field: &Field| field.extras.place();
+        let at = at.placed(old.map(place), new.map(place));
         let (Some(old), Some(new)) = (old, new) else {
             if old.or(new).is_none() {
                 return;
@@ -141,21 +136,21 @@ impl Comparison<'_> {
             let new = new.map(|field| shown(self.new, field));
             return self.in_one(&at, is_required, old, new);
         };
-        let Field { name, within, is_required, carried, notes } = old;
-        if &**within == "path" && *name != new.name {
+        let Field { name, in_, is_required, value, extras } = old;
+        if &**in_ == "path" && *name != new.name {
             let at = at.below("name");
             self.report_text(&at, Kind::PathParameterRenamed, Some(name), Some(&new.name));
         }
         let must_be_sent = *is_required || new.is_required;
-        match (carried, &new.carried) {
-            (Carried::Content(old), Carried::Content(new)) => {
+        match (value, &new.value) {
+            (FieldValue::Content(old), FieldValue::Content(new)) => {
                 let at = at.below("content");
                 self.content(&at, old, new);
             }
-            (Carried::Text { schema: old, .. }, Carried::Text { schema: new, .. }) => {
+            (FieldValue::Schema { schema: old, .. }, FieldValue::Schema { schema: new, .. }) => {
                 let at = at.below("schema").sent(must_be_sent);
                 if becomes_text(old, new) {
-                    // A query or a path is text, and a number is a text, too.
+                    // A parameter is sent as text, and each number is also valid as a string.
                     self.report_schemas(&at, Kind::TypeWidened, Some(old), Some(new));
                 } else {
                     self.schema(&at, old, new);
@@ -168,44 +163,44 @@ impl Comparison<'_> {
         }
         let required_at = at.below("required");
         self.required(&required_at, *is_required, new.is_required);
-        if let (Some(was), Some(is)) = (form(self.old, old), form(self.new, new))
+        if let (Some(was), Some(is)) = (style(self.old, old), style(self.new, new))
             && was != is
         {
             let at = at.below(if was[0] == is[0] { "explode" } else { "style" });
-            let [was, is] = [was, is].map(|form| form.join(" "));
+            let [was, is] = [was, is].map(|style| style.join(" "));
             self.report_text(&at, Kind::Encoding, Some(&was), Some(&is));
         }
-        self.notes(&at, notes, &new.notes);
+        self.extras(&at, extras, &new.extras);
     }
 }
 
-/// The operations that the other document lacks, by method and the paths of their URLs.
+/// The operations that the other document does not have, by method and the paths of their URLs.
 fn only<'a>(
     model: &'a Model,
     other: &Model,
 ) -> BTreeMap<(&'static str, &'a BTreeSet<String>), &'a Operation> {
     let only = model.operations.iter().filter(|(key, _)| !other.operations.contains_key(*key));
-    only.map(|(key, operation)| ((key.1, &operation.addresses), operation)).collect()
+    only.map(|(key, operation)| ((key.1, &operation.url_paths), operation)).collect()
 }
 
-/// What a parameter, a header or a body consists of.
+/// Shows the schema of a field, or its media types.
 fn shown(document: &Document, field: &Field) -> Shown {
-    match &field.carried {
-        Carried::Text { schema, .. } => document.shown(schema),
-        Carried::Content(content) => {
+    match &field.value {
+        FieldValue::Schema { schema, .. } => document.shown(schema),
+        FieldValue::Content(content) => {
             let names: Vec<&str> = content.keys().map(String::as_str).collect();
             Shown::text(&names.join(", "))
         }
     }
 }
 
-/// How a value of a parameter or a header becomes text: its style, and whether it explodes, as far
-/// as they change the text (Parameter Object, style examples). None if neither changes it.
-fn form(document: &Document, field: &Field) -> Option<Vec<String>> {
-    let Carried::Text { schema, style, explode } = &field.carried else { return None };
+/// The `style` and `explode` of a parameter or a header, as far as they affect a value of its type
+/// (Parameter Object, style examples). `None` if neither does.
+fn style(document: &Document, field: &Field) -> Option<Vec<String>> {
+    let FieldValue::Schema { schema, style, explode } = &field.value else { return None };
     let schema = document.resolved(schema).unwrap_or_default();
-    let explode_matters = match schema.kind.as_deref() {
-        Some("boolean" | "integer" | "number" | "string") if &*field.within == "path" => false,
+    let explode_matters = match schema.type_.as_deref() {
+        Some("boolean" | "integer" | "number" | "string") if &*field.in_ == "path" => false,
         Some("boolean" | "integer" | "number" | "string") => return None,
         Some("array") => !["simple", "label", "deepObject"].contains(&&**style),
         _ => &**style != "deepObject",
@@ -220,10 +215,10 @@ fn urls(servers: &Servers) -> String {
     if all.is_empty() { "/".to_owned() } else { all.iter().cloned().collect::<Vec<_>>().join(", ") }
 }
 
-/// Whether a number or a bool becomes any text, or a list of such values.
+/// Whether a number or a boolean becomes any string, or an array of the same values.
 fn becomes_text(old: &Rc<Schema>, new: &Rc<Schema>) -> bool {
     let was_no_text =
-        old.kind.as_deref().is_some_and(|kind| ["boolean", "integer", "number"].contains(&kind));
-    let text = Schema { kind: Some("string".into()), ..Schema::default() };
+        old.type_.as_deref().is_some_and(|one| ["boolean", "integer", "number"].contains(&one));
+    let text = Schema { type_: Some("string".into()), ..Schema::default() };
     was_no_text && (**new == text || new.items.as_ref() == Some(old))
 }

@@ -1,4 +1,4 @@
-//! What changed between the responses of two operations.
+//! Compares the responses of two operations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +12,8 @@ use crate::model::{Response, Text};
 type All<'a> = BTreeMap<&'a str, &'a Response>;
 
 impl Comparison<'_> {
-    /// Compares the responses by status. A websocket always answers with the status 101 of its
-    /// handshake, whether the document says so or not.
+    /// Compares the responses by status. The handshake of a websocket always answers 101, also
+    /// if the document does not have this status.
     pub(super) fn responses(
         &mut self,
         at: &Spot,
@@ -38,46 +38,46 @@ impl Comparison<'_> {
         }
     }
 
-    /// Reports the only success that was removed and the only one that was added as one change, and
-    /// returns their statuses.
+    /// If one success status was removed and another one was added, reports this as one change, and
+    /// returns both statuses.
     fn moved<'s>(&mut self, at: &Spot, old: &All<'s>, new: &All<'s>) -> Vec<&'s str> {
         let only = |one: &All<'s>, other: &All<'s>| {
             let only = one.keys().filter(|status| !other.contains_key(*status));
             only.filter(|status| is_success(status, one)).copied().collect::<Vec<&str>>()
         };
-        let (gone, came) = (only(old, new), only(new, old));
-        let ([gone], [came]) = (&gone[..], &came[..]) else { return Vec::new() };
-        let kind = if covers(gone, came) { Kind::SuccessNamed } else { Kind::SuccessStatus };
-        self.report_text(at, kind, Some(gone), Some(came));
-        // Whether there is a body follows from the status.
-        if old[gone].content.is_some() && new[came].content.is_some() {
-            self.response(at, old[gone], new[came]);
+        let (removed, added) = (only(old, new), only(new, old));
+        let ([was], [is]) = (&removed[..], &added[..]) else { return Vec::new() };
+        let kind = if covers(was, is) { Kind::SuccessNamed } else { Kind::SuccessStatus };
+        self.report_text(at, kind, Some(was), Some(is));
+        // Another status may be the reason that only one response has a body, as with 200 and 204.
+        if old[was].content.is_some() && new[is].content.is_some() {
+            self.response(at, old[was], new[is]);
         }
-        vec![gone, came]
+        vec![was, is]
     }
 
     fn status(&mut self, at: &Spot, status: &str, old: &All<'_>, new: &All<'_>) {
-        // A status that has no entry belongs to the entry of its range, or to the default one.
-        let before = old.get(status).copied().or_else(|| cover(status, old));
-        let after = new.get(status).copied().or_else(|| cover(status, new));
+        // A status that is not listed has the response of its range (`4XX`), or the default one.
+        let before = old.get(status).copied().or_else(|| covering(status, old));
+        let after = new.get(status).copied().or_else(|| covering(status, new));
         let is_split = new.keys().any(|other| *other != status && covers(status, other));
         let [was_success, is_success] = [old, new].map(|all| is_success(status, all));
         let media_types = |response| Some(Shown::text(&media_types(response)));
         match (before, after) {
             (Some(before), Some(after)) => {
                 let is_success = was_success || is_success;
-                let [gone, came] = match is_success {
+                let [removed, added] = match is_success {
                     true => [Kind::SuccessNamed; 2],
                     false => [Kind::RefusalRemoved, Kind::RefusalAdded],
                 };
                 if !new.contains_key(status) {
-                    self.report(at, gone, media_types(before), None);
+                    self.report(at, removed, media_types(before), None);
                 } else if !old.contains_key(status) {
-                    self.report(at, came, None, media_types(after));
+                    self.report(at, added, None, media_types(after));
                 }
                 self.response(at, before, after);
             }
-            // Its statuses have entries of their own now.
+            // The newer document lists statuses of the removed range.
             (Some(_), None) if is_split && status != "default" => {}
             (Some(before), None) => {
                 let kind = if was_success { Kind::SuccessRemoved } else { Kind::RefusalRemoved };
@@ -96,8 +96,8 @@ impl Comparison<'_> {
     }
 
     fn response(&mut self, at: &Spot, old: &Response, new: &Response) {
-        let Response { content, headers, notes } = old;
-        let at = at.at(Some(notes.place.0.clone()), Some(new.notes.place.0.clone()));
+        let Response { content, headers, extras } = old;
+        let at = at.placed(Some(extras.place()), Some(new.extras.place()));
         let content_at = at.below("content");
         let shown = |response| Some(Shown::text(&media_types(response)));
         match (content, &new.content) {
@@ -107,7 +107,7 @@ impl Comparison<'_> {
             (None, None) => {}
         }
         self.fields(&at.below("headers"), headers, &new.headers);
-        self.notes(&at, notes, &new.notes);
+        self.extras(&at, extras, &new.extras);
     }
 }
 
@@ -117,22 +117,22 @@ fn media_types(response: &Response) -> String {
     if names.is_empty() { "no content".to_owned() } else { names.join(", ") }
 }
 
-/// Whether a client takes the status for a success. The default response is one if no other is.
-/// Only a client that asks for a part, or for what changed, receives 206 or 304 (RFC 9110, sections
-/// 13 and 14).
+/// Whether a status is a success. The default response is one if no other response is. 206 and 304
+/// do not count, because only range and conditional requests receive them (RFC 9110, sections 13
+/// and 14).
 fn is_success(status: &str, all: &All<'_>) -> bool {
     let is_good =
         |status: &str| status.starts_with(['2', '3']) && !["206", "304"].contains(&status);
     is_good(status) || status == "default" && !all.keys().any(|status| is_good(status))
 }
 
-/// Whether the entry of a range, or the default one, is also about another status.
+/// Whether a range, or `default`, includes a status.
 fn covers(range: &str, status: &str) -> bool {
     range == "default" || range.strip_suffix("XX").is_some_and(|class| status.starts_with(class))
 }
 
-/// The response of a status that has no entry of its own.
-fn cover<'a>(status: &str, all: &All<'a>) -> Option<&'a Response> {
+/// The response of a status that is not listed: the one of its range, or the default one.
+fn covering<'a>(status: &str, all: &All<'a>) -> Option<&'a Response> {
     let range = status.get(..1).map(|class| format!("{class}XX"));
     let is_alike = is_success("default", all) == is_success(status, all);
     let default = all.get("default").filter(|_| is_alike);

@@ -1,4 +1,4 @@
-//! What changed between two schemas.
+//! Compares two schemas.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -10,15 +10,15 @@ use crate::Document;
 use crate::change::Shown;
 use crate::json::{Place, steps};
 use crate::kind::Kind;
-use crate::model::{Null, Pointer, Schema, SchemaNotes, Text, is_any};
+use crate::model::{Annotations, Nullable, Origin, Pointer, Schema, Text, is_any};
 
 impl Comparison<'_> {
-    /// Compares two schemas where they are used.
+    /// Compares two schemas, and the names of their generated types.
     pub(super) fn schema(&mut self, at: &Spot, old: &Rc<Schema>, new: &Rc<Schema>) {
         self.schema_of(at, old, new, true);
     }
 
-    /// Compares two schemas, with the names of their generated types or without.
+    /// Compares two schemas. `with_names` is whether the names of the generated types count.
     pub(super) fn schema_of(
         &mut self,
         at: &Spot,
@@ -26,20 +26,20 @@ impl Comparison<'_> {
         new: &Rc<Schema>,
         with_names: bool,
     ) {
-        let at = at.at(Some(old.place()), Some(new.place()));
+        let at = at.placed(Some(old.place()), Some(new.place()));
         let first = self.found.len();
         if let (Some(old_name), Some(new_name)) = (old.pointer(), new.pointer()) {
-            self.schema_notes(&at, old, new);
-            self.lead(&at, old_name, new_name);
-        } else if let (Some(whole_old), Some(whole_new)) =
+            self.annotations(&at, old, new);
+            self.queue(&at, old_name, new_name);
+        } else if let (Some(resolved_old), Some(resolved_new)) =
             (self.old.resolved(old), self.new.resolved(new))
         {
-            self.schema_notes(&at, &whole_old, &whole_new);
-            self.allowed(&at, [old, new], &whole_old, &whole_new);
+            self.annotations(&at, &resolved_old, &resolved_new);
+            self.assertions(&at, [old, new], &resolved_old, &resolved_new);
         } else {
             return self.report_schemas(&at, Kind::NotCompared, Some(old), Some(new));
         }
-        // These changes say already that the generated type is another one.
+        // These changes imply another generated type.
         let changes_type = |found: &Found| {
             use Kind::{ListAdded, ListRemoved, Type, TypeNarrowed, TypeWidened};
             matches!(found.kind, ListAdded | ListRemoved | Type | TypeNarrowed | TypeWidened)
@@ -52,53 +52,54 @@ impl Comparison<'_> {
     /// Compares the names of the generated types.
     fn type_names(&mut self, at: &Spot, old: &Schema, new: &Schema) {
         let (was, is) = (types_of(self.old, old), types_of(self.new, new));
-        let is_other = match (old.type_name(), new.type_name()) {
+        let has_changed = match (old.type_name(), new.type_name()) {
             (Some(old), new) => Some(old) != new && !is.contains(old),
             (None, Some(_)) => true,
             (None, None) => !was.is_subset(&is),
         };
-        if is_other {
+        if has_changed {
             let [was, is] = [was, is].map(|names| {
                 let names: Vec<&str> = names.iter().map(Pointer::short).collect();
                 (!names.is_empty()).then(|| names.join(" and "))
             });
             self.report_text(at, Kind::TypeName, was.as_deref(), is.as_deref());
-        } else if old.made.0.name != new.made.0.name {
+        } else if old.generated.title != new.generated.title {
             let at = at.below("title");
-            let [was, is] = [&old.made.0.name, &new.made.0.name].map(|name| name.as_deref());
+            let [was, is] = [old, new].map(|schema| schema.generated.title.as_deref());
             self.report_text(&at, Kind::TypeName, was, is);
         }
     }
 
-    /// Queues two types, unless they are compared already. A mapping may lead out of the document.
-    pub(super) fn lead(&mut self, at: &Spot, old_name: &Pointer, new_name: &Pointer) {
+    /// Queues two types to be compared, if they have not been queued before. The mapping of a
+    /// discriminator may refer to a schema that is not in the document.
+    pub(super) fn queue(&mut self, at: &Spot, old_name: &Pointer, new_name: &Pointer) {
         let is_known = self.old.model.schemas.contains_key(old_name)
             && self.new.model.schemas.contains_key(new_name);
-        let is_led = is_known && self.graph.lead(at.node, at.through, old_name, new_name);
-        if !is_led && (is_known || old_name != new_name) {
+        let is_queued = is_known && self.graph.add_edge(at, old_name, new_name);
+        if !is_queued && (is_known || old_name != new_name) {
             self.report(at, Kind::NotCompared, None, None);
         }
     }
 
-    /// Compares the types of which a named type is made: generators write the parts of `allOf` as
-    /// types that it inherits or contains.
+    /// Compares how a type is composed by `allOf`: generators make its parts types from which the
+    /// type inherits, or which it contains.
     pub(super) fn composition(&mut self, at: &Spot, old: &Schema, new: &Schema) {
-        let (was, is) = (&old.made.0.of, &new.made.0.of);
+        let (was, is) = (&old.generated.origins, &new.generated.origins);
         if was.is_empty() && is.is_empty()
             || old.pointer().or(new.pointer()).is_some()
             || !types_of(self.old, old).is_subset(&types_of(self.new, new))
         {
-            // The type name is reported where it changes.
+            // A change of the name is reported where the type is used.
             return;
         }
-        let name = |of: &BTreeSet<Pointer>| if of.is_empty() { "one schema" } else { "allOf" };
+        let name = |all: &BTreeSet<Origin>| if all.is_empty() { "one schema" } else { "allOf" };
         if name(was) != name(is) {
             return self.report_text(at, Kind::TypeName, Some(name(was)), Some(name(is)));
         }
         let owner = |place: Place| steps(&place).nth(2).unwrap_or_default();
-        for (name, member) in &old.members {
-            let Some(new_member) = new.members.get(name) else { continue };
-            let (was, is) = (owner(member.place()), owner(new_member.place()));
+        for (name, property) in &old.properties {
+            let Some(new_property) = new.properties.get(name) else { continue };
+            let (was, is) = (owner(property.place()), owner(new_property.place()));
             if was != is {
                 let [was, is] = [was, is].map(|owner| format!("{name} of {owner}"));
                 return self.report_text(at, Kind::TypeName, Some(&was), Some(&is));
@@ -106,66 +107,67 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares what two schemas say beside the values that they allow.
-    fn schema_notes(&mut self, at: &Spot, old: &Schema, new: &Schema) {
-        let SchemaNotes { null: _, default, is_read_only: _, is_write_only: _, codes, rest } =
-            &old.notes;
-        self.null(at, old, new);
+    /// Compares the annotations of two schemas, except `readOnly` and `writeOnly`.
+    fn annotations(&mut self, at: &Spot, old: &Schema, new: &Schema) {
+        let Annotations { nullable: _, default, is_read_only: _, is_write_only: _, codes, extras } =
+            &old.annotations;
+        self.nullable(at, old, new);
         let default_at = at.below("default");
-        self.default(&default_at, at.is_sent, default.as_ref(), new.notes.default.as_ref());
-        self.codes(at, codes, &new.notes.codes);
-        let (mut was, mut is) = (rest.clone(), new.notes.rest.clone());
+        self.default(&default_at, at.is_sent, default.as_ref(), new.annotations.default.as_ref());
+        self.codes(at, codes, &new.annotations.codes);
+        let (mut was, mut is) = (extras.clone(), new.annotations.extras.clone());
         if old.is_no_schema() || new.is_no_schema() {
             (was.unknown, is.unknown) = (BTreeMap::new(), BTreeMap::new());
         }
-        self.notes(at, &was, &is);
+        self.extras(at, &was, &is);
     }
 
-    /// Compares the defaults. A value that must be sent has none, but generated code may.
+    /// Compares the defaults. The default of a required value matters only to generated code.
     fn default(&mut self, at: &Spot, is_sent: bool, old: Option<&Text>, new: Option<&Text>) {
         match (old, new) {
             (Some(was), Some(is)) if was != is && !is_sent => {
                 self.report_text(at, Kind::Default, Some(was), Some(is));
             }
-            // A list that is left out is empty in generated code.
+            // Without a default, generated code has an empty list as well.
             (Some(one), None) | (None, Some(one)) if &**one == "[]" => {}
             _ => self.json(at, Kind::DefaultHint, old, new),
         }
     }
 
-    /// Compares whether two schemas allow null. One without limits does, whatever it says.
-    fn null(&mut self, at: &Spot, old: &Schema, new: &Schema) {
-        if old.notes.null == new.notes.null || is_any(old) || is_any(new) {
+    /// Compares `nullable`. A schema without other keywords allows null in any case.
+    fn nullable(&mut self, at: &Spot, old: &Schema, new: &Schema) {
+        if old.annotations.nullable == new.annotations.nullable || is_any(old) || is_any(new) {
             return;
         }
-        let (was_listed, is_listed) = (old.values.is_some(), new.values.is_some());
-        let kind = match (old.notes.null == Null::Yes, new.notes.null == Null::Yes) {
-            // An `enum` that comes or goes says it, too.
+        let (was_listed, is_listed) = (old.enumeration.is_some(), new.enumeration.is_some());
+        let [was, is] = [old, new].map(|schema| schema.annotations.nullable == Nullable::Yes);
+        let kind = match (was, is) {
+            // The change of `enum` is reported.
             (true, false) if is_listed && !was_listed => return,
             (false, true) if was_listed && !is_listed => return,
             (true, false) => Kind::NotNullable,
             (false, true) => Kind::Nullable,
             _ => Kind::NullHint,
         };
-        let [was, is] = [old, new].map(|schema| match schema.notes.null {
-            Null::No => None,
-            Null::Yes => Some("true"),
-            Null::Unlisted => Some("not listed").filter(|_| kind == Kind::NullHint),
+        let [was, is] = [old, new].map(|schema| match schema.annotations.nullable {
+            Nullable::No => None,
+            Nullable::Yes => Some("true"),
+            Nullable::Unlisted => Some("not listed").filter(|_| kind == Kind::NullHint),
         });
         let at = at.below("nullable");
         self.report_text(&at, kind, was, is);
     }
 
-    /// Compares the values that two schemas allow. `written` has both schemas as they are written;
-    /// `old` and `new` are the schemas that they lead to.
-    pub(super) fn allowed(
+    /// Compares the assertions of two schemas: the keywords that limit which values are valid.
+    /// `written` has both schemas before their references were resolved.
+    pub(super) fn assertions(
         &mut self,
         at: &Spot,
         written: [&Rc<Schema>; 2],
         old: &Rc<Schema>,
         new: &Rc<Schema>,
     ) {
-        // Lists that refer to each other may have no end.
+        // Two recursive lists of alternatives could be compared forever.
         if at.depth > DEEPEST {
             return self.report(at, Kind::NotCompared, None, None);
         }
@@ -175,41 +177,40 @@ impl Comparison<'_> {
             }
             return;
         }
-        if old.cases.is_some() != new.cases.is_some() {
-            return self.case_or_list(at, written, old, new);
+        if old.alternatives.is_some() != new.alternatives.is_some() {
+            return self.schema_or_alternatives(at, written, old, new);
         }
         let Schema {
-            to: _,
-            kind: _,
+            reference: _,
+            type_: _,
             format: _,
-            members: _,
+            properties: _,
             required: _,
-            others,
+            additional_properties: additional,
             items,
-            values,
-            cases: _,
-            tag: _,
-            demands,
+            enumeration,
+            alternatives: _,
+            discriminator: _,
+            all_of,
             not,
             limits,
-            notes: _,
-            made: _,
+            annotations: _,
+            generated: _,
         } = &**old;
         if let Some(kind) = types(old, new) {
             let [old_type, new_type] = [old, new].map(|schema| type_and_format(schema));
             let type_at = at.below("type");
             self.report(&type_at, kind, old_type, new_type);
             if kind == Kind::Type || is_any(old) || is_any(new) {
-                // Every other keyword differs, too.
+                // A comparison of the other keywords would add nothing.
                 return;
             }
         }
-        self.members(at, old, new);
-        self.both_cases(at, old, new);
-        let below = |name| at.below(name);
-        let [others_at, items_at, values_at, demands_at, not_at] =
-            ["additionalProperties", "items", "enum", "allOf", "not"].map(below);
-        self.others(&others_at, others, &new.others);
+        self.properties(at, old, new);
+        self.alternatives(at, old, new);
+        let [additional_at, items_at, enum_at, all_of_at, not_at] =
+            ["additionalProperties", "items", "enum", "allOf", "not"].map(|name| at.below(name));
+        self.additional_properties(&additional_at, additional, &new.additional_properties);
         match (items, &new.items) {
             (Some(old), Some(new)) => self.schema(&items_at, old, new),
             (None, None) => {}
@@ -218,16 +219,16 @@ impl Comparison<'_> {
                 self.report_schemas(&items_at, kind, old.as_deref(), new.as_deref());
             }
         }
-        self.values(&values_at, values.as_ref(), new.values.as_ref());
-        self.demands(&demands_at, demands, &new.demands);
+        self.enumeration(&enum_at, enumeration.as_ref(), new.enumeration.as_ref());
+        self.all_of(&all_of_at, all_of, &new.all_of);
         self.not(&not_at, not.as_deref(), new.not.as_deref());
         self.limits(at, limits, &new.limits);
     }
 
-    /// Compares two schemas that no value may fit. What is wider inside is narrower outside, so
-    /// they are compared as a whole, with the types that they refer to.
+    /// Compares `not` by fingerprints. A comparison keyword by keyword would be wrong, because a
+    /// schema that allows more inside `not` allows less outside of it.
     fn not(&mut self, at: &Spot, old: Option<&Schema>, new: Option<&Schema>) {
-        let print = |document: &Document, schema| document.model.prints.of_schema(schema);
+        let print = |document: &Document, schema| document.model.fingerprints.of_schema(schema);
         let kind = match (old, new) {
             (None, None) => return,
             (None, _) => Kind::LimitTightened,
@@ -240,10 +241,10 @@ impl Comparison<'_> {
     }
 }
 
-/// The most steps that lead from a type or an operation to a schema. A document has 127 levels.
+/// The limit of levels below a type or an operation. A document has at most 127 levels.
 const DEEPEST: usize = 300;
 
-/// The named types that a schema refers to, or is made of.
+/// The type to which a schema refers, or else the types in its `allOf`.
 fn types_of(document: &Document, schema: &Schema) -> BTreeSet<Pointer> {
     if let Some(name) = schema.type_name() {
         return BTreeSet::from([name.clone()]);
@@ -252,15 +253,17 @@ fn types_of(document: &Document, schema: &Schema) -> BTreeSet<Pointer> {
         .pointer()
         .and_then(|pointer| document.model.schemas.get(pointer))
         .map_or(schema, |schema| schema);
-    let mut names = schema.made.0.of.clone();
-    names.retain(|name| !name.as_str().is_empty());
-    names
+    let types = schema.generated.origins.iter().filter_map(|origin| match origin {
+        Origin::Own => None,
+        Origin::Type(name) => Some(name.clone()),
+    });
+    types.collect()
 }
 
 fn type_and_format(schema: &Schema) -> Option<Shown> {
-    let kind = Shown::text(schema.kind.as_deref()?);
+    let type_ = Shown::text(schema.type_.as_deref()?);
     Some(match &schema.format {
-        Some(format) => kind.and(&format!(" ({format})")),
-        None => kind,
+        Some(format) => type_.and(&format!(" ({format})")),
+        None => type_,
     })
 }

@@ -1,4 +1,4 @@
-//! What changed about the values that a schema allows: types, formats, enumerations, limits.
+//! Compares types, formats, enumerations, limits, and the values of open enumerations.
 
 use std::cmp::Ordering::Greater;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ type Limits = BTreeMap<&'static str, Limit>;
 
 impl Comparison<'_> {
     /// Compares two enumerations.
-    pub(super) fn values(
+    pub(super) fn enumeration(
         &mut self,
         at: &Spot,
         old: Option<&BTreeSet<String>>,
@@ -32,18 +32,18 @@ impl Comparison<'_> {
             }
             return;
         };
-        let [gone, came] = [old - new, new - old]
+        let [removed, added] = [old - new, new - old]
             .map(|only| (!only.is_empty()).then(|| Vec::from_iter(only).join(", ")));
-        let kind = match (&gone, &came) {
+        let kind = match (&removed, &added) {
             (None, None) => return,
             (Some(_), Some(_)) => Kind::Values,
             (Some(_), None) => Kind::ValuesRemoved,
             (None, Some(_)) => Kind::ValuesAdded,
         };
-        self.report_text(at, kind, gone.as_deref(), came.as_deref());
+        self.report_text(at, kind, removed.as_deref(), added.as_deref());
     }
 
-    /// Compares the limits of numbers, lengths and counts.
+    /// Compares `maximum`, `maxLength`, `pattern` and so on.
     pub(super) fn limits(&mut self, at: &Spot, old: &Limits, new: &Limits) {
         for name in old.keys().chain(new.keys()).copied().collect::<BTreeSet<_>>() {
             let (was, is) = (old.get(name), new.get(name));
@@ -63,8 +63,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares the values of an open list, each with whether the same request may succeed later. A
-    /// change is at the value, in the list that has it.
+    /// Compares the values of `x-extensible-enum` and `x-error-codes`, and their `retryable`. The
+    /// place of a change is the value in its list.
     pub(super) fn codes(
         &mut self,
         at: &Spot,
@@ -73,19 +73,20 @@ impl Comparison<'_> {
     ) {
         for code in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
             let (was, is) = (old.get(code), new.get(code));
-            let at = at.at(was.map(|was| was.place.0.clone()), is.map(|is| is.place.0.clone()));
+            let at =
+                at.placed(was.map(|one| one.place.0.clone()), is.map(|one| one.place.0.clone()));
             let none = Code::default();
             let (was, is) = (was.unwrap_or(&none), is.unwrap_or(&none));
-            let Code { place: _, is_listed, row } = was;
-            if *is_listed && !is.is_listed || row.is_some() && is.row.is_none() {
+            let Code { place: _, is_listed, retryable } = was;
+            if *is_listed && !is.is_listed || retryable.is_some() && is.retryable.is_none() {
                 self.report_text(&at, Kind::CodeRemoved, Some(code), None);
-            } else if is_listed != &is.is_listed || row.is_some() != is.row.is_some() {
+            } else if is_listed != &is.is_listed || retryable.is_some() != is.retryable.is_some() {
                 self.report_text(&at, Kind::CodeAdded, None, Some(code));
-            } else if *row != is.row {
-                let is_lost = row.as_deref() == Some("true");
+            } else if *retryable != is.retryable {
+                let is_lost = retryable.as_deref() == Some("true");
                 let kind = if is_lost { Kind::NoLongerRetryable } else { Kind::Retryable };
                 let [old, new] = [was, is].map(|one| {
-                    format!("{code}, retryable: {}", one.row.as_deref().unwrap_or_default())
+                    format!("{code}, retryable: {}", one.retryable.as_deref().unwrap_or_default())
                 });
                 self.report_text(&at, kind, Some(&old), Some(&new));
             }
@@ -93,10 +94,10 @@ impl Comparison<'_> {
     }
 }
 
-/// What changed about the type and the format; none if both are the same.
+/// Compares type and format. `None` if both are the same.
 pub fn types(old: &Schema, new: &Schema) -> Option<Kind> {
-    if old.kind != new.kind {
-        return Some(match (old.kind.as_deref(), new.kind.as_deref()) {
+    if old.type_ != new.type_ {
+        return Some(match (old.type_.as_deref(), new.type_.as_deref()) {
             (None, _) | (Some("number"), Some("integer")) => Kind::TypeNarrowed,
             (_, None) | (Some("integer"), Some("number")) => Kind::TypeWidened,
             _ => Kind::Type,
@@ -112,8 +113,8 @@ pub fn types(old: &Schema, new: &Schema) -> Option<Kind> {
     }
 }
 
-/// Formats in rows: a format includes the values of those before it in its row. `int` and `uint`
-/// have 32 or 64 bits.
+/// Rows of formats. A format includes all values of the formats before it in the same row. `int`
+/// and `uint` have 32 or 64 bits.
 const WIDER: [&[&str]; 8] = [
     &["int8", "int16", "int32", "int", "int64"],
     &["uint8", "int16", "int32", "int", "int64"],
@@ -125,7 +126,7 @@ const WIDER: [&[&str]; 8] = [
     &["ipv6", "ip"],
 ];
 
-/// Whether a format has every value of another one.
+/// Whether a format includes all values of another format.
 fn includes(format: &str, other: &str) -> bool {
     let place = |row: &[&str], format: &str| row.iter().position(|one| *one == format);
     WIDER.iter().any(|row| match (place(row, other), place(row, format)) {

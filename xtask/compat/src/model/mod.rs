@@ -1,8 +1,7 @@
-//! A document in normal form: every difference that means nothing is removed.
+//! The model of a document in normal form, in which equal meanings have equal values.
 //!
-//! Only these types are compared. Each of them is taken apart field by field, so a field without a
-//! rule does not compile, and [`Notes::unknown`] has each keyword that is not in the table of
-//! keywords.
+//! Only these types are compared. The comparison destructures each of them without `..`, so a new
+//! field without a rule does not compile. A keyword without a field is in [`Extras`].
 //!
 //! Nothing here knows that there are two documents.
 
@@ -12,110 +11,121 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
 pub use schema::{
-    Case, Cases, Code, Limit, Made, Null, Others, Pointer, Prints, Schema, SchemaNotes, Tag, hash,
-    is_any,
+    AdditionalProperties, Alternative, Alternatives, Annotations, Code, Discriminator,
+    Fingerprints, Generated, Limit, Nullable, Origin, Pointer, Schema, hash, is_any,
 };
 
 use crate::json::Place;
 
-/// A text of the document.
+/// A string of the document, which is cheap to clone.
 pub type Text = Rc<str>;
 
 /// A document.
 #[derive(Default)]
 pub struct Model {
-    /// The operations by method and path, in which `{}` stands for each parameter.
+    /// The operations by path and method. The path has `{}` in place of each parameter.
     pub operations: BTreeMap<(String, &'static str), Operation>,
-    /// The schemas that have a name or that a reference leads to.
+    /// The schemas of `components/schemas`, and every other schema that is the target of a `$ref`.
     pub schemas: BTreeMap<Pointer, Rc<Schema>>,
-    /// The schemas that a reference leads to.
+    /// The schemas that are the target of a `$ref`.
     pub referenced: BTreeSet<Pointer>,
-    /// The fingerprints of the schemas.
-    pub prints: Prints,
-    /// What belongs to no operation and no schema: the notes of the document, of its components,
-    /// and of its paths.
-    pub rest: Vec<Notes>,
-    /// The texts for people as JSON, by their JSON pointers.
+    /// The fingerprints of `schemas`.
+    pub fingerprints: Fingerprints,
+    /// The extensions and unknown keywords of the document, of `components` and of `paths`.
+    pub extras: Vec<Extras>,
+    /// The text for people (descriptions, examples, titles) as JSON, by JSON pointer.
     pub texts: BTreeMap<String, String>,
 }
 
-/// An operation with everything that it inherits.
+/// An operation, with everything that it inherits from its path and from the document.
 pub struct Operation {
     /// Its name for people: `POST /books`.
     pub name: String,
-    /// The paths of its URLs: the path of each server, followed by its own.
-    pub addresses: BTreeSet<String>,
+    /// The path of each server's URL, followed by the path of the operation.
+    pub url_paths: BTreeSet<String>,
     pub security: Security,
     pub servers: Servers,
-    /// The parameters, by what identifies them.
+    /// The parameters by location and name; a path parameter has its number as the name.
     pub parameters: BTreeMap<String, Field>,
     pub body: Option<Field>,
     /// The responses by status.
     pub responses: BTreeMap<Text, Response>,
-    pub notes: Notes,
-    /// What the path of the operation says.
-    pub path: Notes,
-    /// What the object of the responses says.
-    pub answers: Notes,
+    pub extras: Extras,
+    /// The extensions and unknown keywords of the Path Item Object.
+    pub path_extras: Extras,
+    /// The extensions and unknown keywords of the Responses Object.
+    pub responses_extras: Extras,
 }
 
-/// The sets of schemes of which any one lets a request in. A scheme is described by what it asks
-/// for.
+/// The security requirements of an operation. A request has to satisfy one of them.
 pub struct Security {
-    pub sets: BTreeSet<BTreeSet<String>>,
+    /// Each requirement as the set of its security schemes and scopes. A scheme is described by
+    /// its type and location, because its name in the document means nothing to a client.
+    pub requirements: BTreeSet<BTreeSet<String>>,
     pub place: Place,
 }
 
-/// The servers that requests are sent to, each with what is said about it.
+/// The servers of an operation, each as a URL with its variables.
 pub struct Servers {
     pub all: BTreeSet<String>,
     pub place: Place,
 }
 
-/// A parameter, a header or a body.
+/// A parameter, a header or a request body.
 pub struct Field {
     pub name: Text,
-    /// Where a parameter stands: `query`.
-    pub within: Text,
+    /// The location of a parameter: `query`, `header`, `path` or `cookie`.
+    pub in_: Text,
     pub is_required: bool,
-    pub carried: Carried,
-    pub notes: Notes,
+    pub value: FieldValue,
+    pub extras: Extras,
 }
 
-/// How a field carries its value.
-pub enum Carried {
-    /// As a text. The style, and whether a list or an object explodes, say how.
-    Text { schema: Rc<Schema>, style: Text, explode: bool },
-    /// As one of several media types.
-    Content(BTreeMap<String, Media>),
+/// The value of a parameter or a header has either `schema` or `content` (Parameter Object). A
+/// request body has `content`.
+pub enum FieldValue {
+    /// The value is sent as text, in the format that `style` and `explode` define.
+    Schema { schema: Rc<Schema>, style: Text, explode: bool },
+    /// The value is sent as one of these media types.
+    Content(Content),
 }
 
-/// What a body says about a media type.
-pub struct Media {
+/// The media types of a body.
+pub type Content = BTreeMap<String, MediaType>;
+
+/// A Media Type Object.
+pub struct MediaType {
     pub schema: Rc<Schema>,
-    pub notes: Notes,
+    pub extras: Extras,
 }
 
 /// A response.
 pub struct Response {
-    /// The media types; none if there is no content.
-    pub content: Option<BTreeMap<String, Media>>,
+    /// The media types; `None` if the response has no body.
+    pub content: Option<Content>,
     pub headers: BTreeMap<String, Field>,
-    pub notes: Notes,
+    pub extras: Extras,
 }
 
-/// What any object may say beside its meaning.
+/// The keywords of an object that have no field of their own in the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Notes {
-    /// Where the object is written.
-    pub place: Aside<Place>,
-    /// The extensions, and the keywords that are compared as a whole.
+pub struct Extras {
+    /// Where the object is.
+    pub place: Ignored<Place>,
+    /// The extensions, and the keywords with [`Rule::Whole`](crate::keyword::Rule::Whole).
     pub whole: BTreeMap<Text, Whole>,
-    /// The keywords that have no rule, and the value that is no object, without a name.
+    /// The unknown keywords. A value in place of an object is here under the empty name.
     pub unknown: BTreeMap<Text, Whole>,
+}
+
+impl Extras {
+    pub fn place(&self) -> Place {
+        self.place.0.clone()
+    }
 }
 
 /// A value that is compared as a whole.
@@ -123,7 +133,7 @@ pub struct Notes {
 pub struct Whole {
     /// The value as JSON.
     pub json: Text,
-    /// The schemas that the value refers to.
+    /// The schemas to which the value has a `$ref`.
     pub references: BTreeSet<Pointer>,
 }
 
@@ -133,36 +143,50 @@ impl Whole {
     }
 }
 
-/// Something that does not count when two values are compared.
+/// A field that is ignored when its owner is compared, sorted or hashed.
 #[derive(Clone, Default)]
-pub struct Aside<T>(pub T);
+pub struct Ignored<T>(pub T);
 
-impl<T> fmt::Debug for Aside<T> {
+impl<T> Deref for Ignored<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Ignored<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
+
+impl<T> fmt::Debug for Ignored<T> {
     fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
         Ok(())
     }
 }
 
-impl<T> PartialEq for Aside<T> {
+impl<T> PartialEq for Ignored<T> {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl<T> Eq for Aside<T> {}
+impl<T> Eq for Ignored<T> {}
 
-impl<T> PartialOrd for Aside<T> {
+impl<T> PartialOrd for Ignored<T> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl<T> Ord for Aside<T> {
+impl<T> Ord for Ignored<T> {
     fn cmp(&self, _: &Self) -> Ordering {
         Ordering::Equal
     }
 }
 
-impl<T> Hash for Aside<T> {
+impl<T> Hash for Ignored<T> {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }

@@ -1,4 +1,4 @@
-//! The type of a schema in normal form, and fingerprints that do not depend on the names of types.
+//! A schema in normal form, and fingerprints that do not depend on the names of schemas.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -6,65 +6,70 @@ use std::rc::Rc;
 
 use serde_json::Number;
 
-use super::{Aside, Notes, Text, Whole};
+use super::{Extras, Ignored, Text, Whole};
 use crate::json::Place;
 
-/// A schema. Two schemas are equal if they say the same to programs.
+/// A schema. Two schemas are equal if they allow the same values with the same annotations.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Schema {
-    /// The schema that says the rest, beside the notes.
-    pub to: Option<Pointer>,
+    /// The target of `$ref`. Beside it, only `annotations` and `generated` have values.
+    pub reference: Option<Pointer>,
     /// `type`
-    pub kind: Option<Text>,
+    pub type_: Option<Text>,
     pub format: Option<Text>,
-    /// `properties`
-    pub members: BTreeMap<Text, Rc<Schema>>,
+    pub properties: BTreeMap<Text, Rc<Schema>>,
     pub required: BTreeSet<Text>,
-    /// `additionalProperties`
-    pub others: Others,
+    pub additional_properties: AdditionalProperties,
     pub items: Option<Rc<Schema>>,
     /// `enum` without null, each value as JSON
-    pub values: Option<BTreeSet<String>>,
+    pub enumeration: Option<BTreeSet<String>>,
     /// `oneOf` or `anyOf`
-    pub cases: Option<Box<Cases>>,
-    /// `discriminator`
-    pub tag: Option<Box<Tag>>,
-    /// The parts of `allOf` that no single schema can say.
-    pub demands: Vec<Rc<Schema>>,
+    pub alternatives: Option<Box<Alternatives>>,
+    pub discriminator: Option<Box<Discriminator>>,
+    /// The parts of `allOf` that could not be merged into this schema.
+    pub all_of: Vec<Rc<Schema>>,
     pub not: Option<Rc<Schema>>,
-    /// The limits of numbers, lengths and counts, by keyword.
+    /// `maximum`, `maxLength`, `pattern` and so on, by keyword.
     pub limits: BTreeMap<&'static str, Limit>,
-    pub notes: SchemaNotes,
-    pub made: Aside<Made>,
+    pub annotations: Annotations,
+    pub generated: Ignored<Generated>,
 }
 
-/// What a schema says beside the values that it allows. `nullable` is one of them, because a type
-/// that is used in two places may be nullable in one of them.
+/// The keywords of a schema that do not limit values, and `nullable`. A place that uses a type may
+/// add them to those of the type, as with `allOf: [{$ref: …}]` and `nullable` beside it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SchemaNotes {
-    pub null: Null,
-    /// `default`, as JSON
+pub struct Annotations {
+    pub nullable: Nullable,
+    /// `default` as JSON
     pub default: Option<Text>,
     pub is_read_only: bool,
     pub is_write_only: bool,
-    /// The values of an open list, by their JSON.
+    /// The values of `x-extensible-enum` and `x-error-codes`, by their JSON.
     pub codes: BTreeMap<String, Code>,
-    pub rest: Notes,
+    pub extras: Extras,
 }
 
-/// What generators of code make of a schema.
+/// What a code generator makes of a schema.
 #[derive(Clone, Debug, Default)]
-pub struct Made {
-    /// The place of an inline schema that is merged there.
-    pub at: Option<Pointer>,
-    /// The name of the generated type of an inline schema.
-    pub name: Option<Text>,
-    /// The types of which the schema was merged, and whether it has keywords of its own.
-    pub of: BTreeSet<Pointer>,
+pub struct Generated {
+    /// The key of this inline schema in `Model::schemas`, where its `allOf` is merged.
+    pub merged_at: Option<Pointer>,
+    /// The `title` of an inline schema, if generators name a type after it.
+    pub title: Option<Text>,
+    /// Where the keywords of a merged `allOf` come from; empty if nothing was merged.
+    pub origins: BTreeSet<Origin>,
 }
 
-/// A JSON pointer to a schema. The hash does not depend on it, because the names of types do not
-/// change what is allowed.
+/// Where keywords of a merged schema come from.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// Keywords of the schema itself, or of an inline part of its `allOf`.
+    Own,
+    /// A named schema in its `allOf`.
+    Type(Pointer),
+}
+
+/// A JSON pointer to a schema. It is not hashed, so equal fingerprints do not need equal names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pointer(Text);
 
@@ -73,8 +78,8 @@ impl Hash for Pointer {
 }
 
 impl Pointer {
-    /// The place of the named types.
-    pub const TYPES: &str = "#/components/schemas";
+    /// The pointer to the named schemas.
+    pub const SCHEMAS: &str = "#/components/schemas";
 
     pub fn new(pointer: &str) -> Self {
         Self(pointer.into())
@@ -84,62 +89,69 @@ impl Pointer {
         &self.0
     }
 
-    /// Whether the pointer leads to a named schema, from which generators make a type.
-    pub fn is_type(&self) -> bool {
+    /// Whether this is a named schema in `components/schemas`. Generators make a type of it.
+    pub fn is_component(&self) -> bool {
         let name = self.short();
         name.len() < self.0.len() && !name.contains('/')
     }
 
-    /// The name of a type, or any other pointer as it is.
+    /// The pointer without the prefix `#/components/schemas/`.
     pub fn short(&self) -> &str {
-        let name = self.0.strip_prefix(Self::TYPES).and_then(|rest| rest.strip_prefix('/'));
+        let name = self.0.strip_prefix(Self::SCHEMAS).and_then(|rest| rest.strip_prefix('/'));
         name.unwrap_or(&self.0)
     }
 }
 
 /// Whether null is allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Null {
+pub enum Nullable {
     #[default]
     No,
     Yes,
-    /// The type allows null, but `enum` does not list it.
+    /// `nullable` is true, but `enum` does not list null.
     Unlisted,
 }
 
-/// The members that have no name.
+/// `additionalProperties`
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Others {
+pub enum AdditionalProperties {
     #[default]
     Any,
     None,
-    Only(Rc<Schema>),
+    Schema(Rc<Schema>),
 }
 
-/// A list of cases of which a value is one.
+/// `oneOf` or `anyOf`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Cases {
+pub struct Alternatives {
     /// `oneOf` or `anyOf`
     pub keyword: &'static str,
-    pub list: Vec<Case>,
+    pub list: Vec<Alternative>,
 }
 
-/// A case, and the values of the discriminator that stand for it.
+/// A schema of `oneOf` or `anyOf`, or a type that a discriminator selects.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Case {
+pub struct Alternative {
     pub schema: Rc<Schema>,
-    pub values: Option<BTreeSet<String>>,
+    /// The values of the discriminator that select the schema.
+    pub discriminator_values: Option<BTreeSet<String>>,
+}
+
+impl Alternative {
+    pub fn of(schema: Rc<Schema>) -> Self {
+        Self { schema, discriminator_values: None }
+    }
 }
 
 /// A discriminator.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Tag {
-    /// The member that tells which case a value is.
-    pub member: Text,
-    /// The types that a schema without cases stands for.
-    pub children: Option<Vec<Case>>,
-    pub place: Aside<Place>,
-    /// Whether the schema does not have the discriminator from a type of which it is made.
+pub struct Discriminator {
+    /// `propertyName`
+    pub property: Text,
+    /// Without `oneOf` and `anyOf`: the types that have this schema in their `allOf`.
+    pub children: Option<Vec<Alternative>>,
+    pub place: Ignored<Place>,
+    /// False if the schema inherits the discriminator from a type in its `allOf`.
     pub is_own: bool,
 }
 
@@ -147,9 +159,9 @@ pub struct Tag {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Limit {
     Number(Number),
-    /// A number that is not allowed itself.
+    /// An exclusive minimum or maximum.
     Exclusive(Number),
-    /// Any other limit as JSON.
+    /// Any other value, as JSON: a `pattern`, for example.
     Other(Text),
 }
 
@@ -176,37 +188,38 @@ impl Ord for Limit {
     }
 }
 
-/// A value of an open list.
+/// A value of `x-extensible-enum` or `x-error-codes`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code {
-    /// Its row, or else where it is listed.
-    pub place: Aside<Place>,
+    /// Its place in `x-error-codes`, or else in `x-extensible-enum`.
+    pub place: Ignored<Place>,
     /// Whether it is in `x-extensible-enum`.
     pub is_listed: bool,
-    /// `retryable` as JSON, if it is in `x-error-codes`.
-    pub row: Option<Text>,
+    /// Its `retryable` as JSON, if it is in `x-error-codes`.
+    pub retryable: Option<Text>,
 }
 
-impl SchemaNotes {
-    /// The notes of a schema with those that stand beside it, which take precedence.
+impl Annotations {
+    /// Merges these annotations with those of a schema to which they were added. If both have a
+    /// keyword, these take precedence.
     pub fn over(self, inner: &Self) -> Self {
-        let Self { null, default, is_read_only, is_write_only, codes, rest } = self;
-        let Notes { place, whole, unknown } = rest;
+        let Self { nullable, default, is_read_only, is_write_only, codes, extras } = self;
+        let Extras { place, whole, unknown } = extras;
         let both = |own: BTreeMap<Text, Whole>, inner: &BTreeMap<Text, Whole>| {
             let mut both = inner.clone();
             both.extend(own);
             both
         };
         Self {
-            null: if null == Null::No { inner.null } else { null },
+            nullable: if nullable == Nullable::No { inner.nullable } else { nullable },
             default: default.or_else(|| inner.default.clone()),
             is_read_only: is_read_only || inner.is_read_only,
             is_write_only: is_write_only || inner.is_write_only,
             codes: if codes.is_empty() { inner.codes.clone() } else { codes },
-            rest: Notes {
+            extras: Extras {
                 place,
-                whole: both(whole, &inner.rest.whole),
-                unknown: both(unknown, &inner.rest.unknown),
+                whole: both(whole, &inner.extras.whole),
+                unknown: both(unknown, &inner.extras.unknown),
             },
         }
     }
@@ -220,61 +233,63 @@ impl Schema {
 
     /// The same schema at another place.
     pub fn at(mut self, place: Place) -> Self {
-        self.notes.rest.place = Aside(place);
+        self.annotations.extras.place = Ignored(place);
         self
     }
 
     pub fn place(&self) -> Place {
-        self.notes.rest.place.0.clone()
+        self.annotations.extras.place()
     }
 
-    /// The reference that the schema consists of.
+    /// The key in `Model::schemas` of the schema to which this one refers.
     pub fn pointer(&self) -> Option<&Pointer> {
-        self.to.as_ref().or(self.made.0.at.as_ref())
+        self.reference.as_ref().or(self.generated.merged_at.as_ref())
     }
 
-    /// The type that the schema refers to.
+    /// The named schema to which this one is a reference.
     pub fn type_name(&self) -> Option<&Pointer> {
-        self.pointer().filter(|pointer| pointer.is_type())
+        self.pointer().filter(|pointer| pointer.is_component())
     }
 
-    /// Whether it is a value that is no schema.
+    /// Whether the document has a value here that is no Schema Object, such as a list.
     pub fn is_no_schema(&self) -> bool {
-        self.notes.rest.unknown.contains_key("")
+        self.annotations.extras.unknown.contains_key("")
     }
 
-    /// The schema without its notes.
+    /// The schema without its annotations.
     pub fn bare(&self) -> Self {
-        Self { notes: SchemaNotes::default(), made: Aside::default(), ..self.clone() }
+        Self { annotations: Annotations::default(), generated: Ignored::default(), ..self.clone() }
     }
 }
 
 /// Whether a schema allows every value.
 pub fn is_any(schema: &Schema) -> bool {
-    schema.notes.rest.unknown.is_empty() && schema.bare() == Schema::default()
+    schema.annotations.extras.unknown.is_empty() && schema.bare() == Schema::default()
 }
 
-/// Adds the references inside a schema, in the order in which they stand.
+/// Collects the references inside a schema, in the order of the fields.
 pub fn references(schema: &Schema, all: &mut Vec<Pointer>) {
-    all.extend(schema.to.clone());
-    let others = match &schema.others {
-        Others::Only(others) => Some(others),
-        Others::Any | Others::None => None,
+    all.extend(schema.reference.clone());
+    let additional = match &schema.additional_properties {
+        AdditionalProperties::Schema(schema) => Some(schema),
+        AdditionalProperties::Any | AdditionalProperties::None => None,
     };
-    let cases = schema.cases.iter().flat_map(|cases| &cases.list);
-    let children = schema.tag.iter().filter_map(|tag| tag.children.as_ref()).flatten();
-    let cases = cases.chain(children).map(|case| &case.schema);
-    let parts = schema.members.values().chain(others).chain(&schema.items).chain(&schema.demands);
-    parts.chain(&schema.not).chain(cases).for_each(|schema| references(schema, all));
+    let alternatives = schema.alternatives.iter().flat_map(|all| &all.list);
+    let children = schema.discriminator.iter().filter_map(|one| one.children.as_ref()).flatten();
+    let alternatives = alternatives.chain(children).map(|one| &one.schema);
+    let properties = schema.properties.values().chain(additional);
+    let parts = properties.chain(&schema.items).chain(&schema.all_of).chain(&schema.not);
+    parts.chain(alternatives).for_each(|schema| references(schema, all));
 }
 
-/// A fingerprint of each schema. Two types with other names and the same fingerprint are most
-/// likely one type.
+/// A fingerprint of each schema. Two schemas with different names and the same fingerprint most
+/// likely are one schema that was renamed.
 #[derive(Default)]
-pub struct Prints(BTreeMap<Pointer, u64>);
+pub struct Fingerprints(BTreeMap<Pointer, u64>);
 
-impl Prints {
-    /// Computes the fingerprints of all schemas. They cover what is up to four references away.
+impl Fingerprints {
+    /// Computes the fingerprints of all schemas. A fingerprint covers the schemas that are up to
+    /// four references away.
     pub fn of(schemas: &BTreeMap<Pointer, Rc<Schema>>) -> Self {
         let own: Vec<_> = schemas
             .iter()
@@ -284,31 +299,31 @@ impl Prints {
                 (pointer, hash(&**schema), all)
             })
             .collect();
-        let mut prints = Self::default();
+        let mut fingerprints = Self::default();
         for _ in 0..4 {
             let next = own.iter().map(|(pointer, own, references)| {
-                ((*pointer).clone(), prints.with(*own, references))
+                ((*pointer).clone(), fingerprints.with(*own, references))
             });
-            prints = Self(next.collect());
+            fingerprints = Self(next.collect());
         }
-        prints
+        fingerprints
     }
 
-    /// The fingerprint of any schema of the document.
+    /// The fingerprint of any schema of the document, also of an inline one.
     pub fn of_schema(&self, schema: &Schema) -> u64 {
         let mut all = Vec::new();
         references(schema, &mut all);
         self.with(hash(schema), &all)
     }
 
-    /// The sum of the fingerprints does not depend on the order of lists.
+    /// Adds the fingerprints of references to a hash. The order of the references does not matter.
     fn with(&self, own: u64, references: &[Pointer]) -> u64 {
         let all = references.iter().filter_map(|pointer| self.0.get(pointer));
-        hash(&(own, all.fold(0_u64, |sum, print| sum.wrapping_add(*print))))
+        hash(&(own, all.fold(0_u64, |sum, one| sum.wrapping_add(*one))))
     }
 }
 
-/// The fingerprint of a value.
+/// The hash of a value.
 pub fn hash(value: &(impl Hash + ?Sized)) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);

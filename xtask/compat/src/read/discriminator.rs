@@ -1,22 +1,21 @@
-//! Finds which type a value of a discriminator stands for (Discriminator Object).
+//! Finds the values of a discriminator that select each schema (Discriminator Object).
 //!
-//! A mapping may say so. A type that no mapping names has the only value that it allows itself, or
-//! else its name. Afterwards each reference that a discriminator chooses from has its values: the
-//! cases of `oneOf` and `anyOf`, or the children of a schema, which are the types that have the
-//! schema in their `allOf`.
+//! A discriminator selects a schema of `oneOf` or `anyOf`, or else a child of its own schema, which
+//! is a type that has the schema in its `allOf`. The values of a schema are those in `mapping`, or
+//! else the only value that its property allows, or else its name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::{Reader, target};
 use crate::json::{Json, decoded, step};
-use crate::model::{Aside, Case, Pointer, Schema, Tag};
+use crate::model::{Alternative, Discriminator, Ignored, Pointer, Schema};
 use crate::text::escaped;
 
-/// The values of a discriminator, by the type for which they stand.
+/// The values of a discriminator, by the schema that they select.
 pub type Mapping = BTreeMap<Pointer, BTreeSet<String>>;
 
-/// The types that have another type in their `allOf`, by the other type.
+/// The children of each type: the types that have it in their `allOf`.
 #[derive(Default)]
 pub struct Children(BTreeMap<Pointer, Vec<Pointer>>);
 
@@ -28,7 +27,7 @@ impl Children {
             let parts = schema.get("allOf").into_iter().flat_map(|one| one.items());
             for parent in parts.filter_map(|one| one.reference()) {
                 let all = children.0.entry(Pointer::new(&decoded(parent))).or_default();
-                all.push(Pointer::new(&step(Pointer::TYPES, name)));
+                all.push(Pointer::new(&step(Pointer::SCHEMAS, name)));
             }
         }
         children
@@ -50,72 +49,75 @@ impl Children {
 }
 
 impl<'t> Reader<'t> {
-    /// Reads the discriminator of a schema, and its mapping.
-    pub fn tag(&mut self, json: &Json<'t>) -> Tag {
+    /// Reads a Discriminator Object. Its mapping goes into `mappings`.
+    pub fn discriminator(&mut self, json: &Json<'t>) -> Discriminator {
         let place = json.place.clone();
         let at = json.place.to_string();
         if !self.mappings.contains_key(&at) {
             let mapping = self.mapping(json);
             self.mappings.insert(at, mapping);
         }
-        let member = json.text_of("propertyName").unwrap_or_default().into();
-        Tag { member, children: None, place: Aside(place), is_own: true }
+        let property = json.text_of("propertyName").unwrap_or_default().into();
+        Discriminator { property, children: None, place: Ignored(place), is_own: true }
     }
 
-    /// Adds its values to each type that a discriminator chooses from.
+    /// Sets the discriminator values of the alternatives of a schema, or else of its children.
     pub fn discriminate(&mut self, schema: &mut Schema, json: &Json<'t>, is_root: bool) {
-        let Some(mut tag) = schema.tag.take() else { return };
+        let Some(mut discriminator) = schema.discriminator.take() else { return };
         let none = Mapping::new();
-        let mapping = self.mappings.get(&*tag.place.0).unwrap_or(&none);
+        let mapping = self.mappings.get(&**discriminator.place).unwrap_or(&none);
         let values = |pointer: &Pointer| {
-            mapping.get(pointer).cloned().unwrap_or_else(|| self.own_value(pointer, &tag.member))
+            let own_value = || self.own_value(pointer, &discriminator.property);
+            mapping.get(pointer).cloned().unwrap_or_else(own_value)
         };
-        if let Some(cases) = &mut schema.cases {
-            for case in &mut cases.list {
-                case.values = case.schema.type_name().map(values);
+        if let Some(alternatives) = &mut schema.alternatives {
+            for one in &mut alternatives.list {
+                one.discriminator_values = one.schema.type_name().map(values);
             }
-            schema.tag = Some(tag);
+            schema.discriminator = Some(discriminator);
             return;
         }
         let own = Pointer::new(&json.place);
-        // No inline schema is a child.
-        if tag.is_own || is_root && own.is_type() {
+        // An inline schema that inherits a discriminator cannot be selected.
+        if discriminator.is_own || is_root && own.is_component() {
             let mut children = self.children.below(&own);
-            match tag.is_own {
+            match discriminator.is_own {
                 true => children.extend(mapping.keys().cloned()),
                 false => children.extend([own]),
             }
-            let cases = children
+            let alternatives = children
                 .iter()
                 .map(|child| {
-                    let schema =
-                        Schema { to: Some(child.clone()), ..Schema::any(json.place.clone()) };
-                    Case { schema: Rc::new(schema), values: Some(values(child)) }
+                    let reference = Some(child.clone());
+                    let schema = Schema { reference, ..Schema::any(json.place.clone()) };
+                    let discriminator_values = Some(values(child));
+                    Alternative { schema: Rc::new(schema), discriminator_values }
                 })
                 .collect();
-            tag.children = Some(cases);
+            discriminator.children = Some(alternatives);
             self.pending
                 .extend(children.iter().filter(|one| one.as_str().starts_with('#')).cloned());
             self.model.referenced.extend(children);
         }
-        schema.tag = Some(tag);
+        schema.discriminator = Some(discriminator);
     }
 
-    /// Groups the values of a mapping by the pointer of their type.
+    /// Reads `mapping`. Its values are names or pointers of schemas.
     fn mapping(&self, discriminator: &Json<'t>) -> Mapping {
         let mut mapping = Mapping::new();
-        for (value, to) in discriminator.get("mapping").into_iter().flat_map(|one| one.entries()) {
-            let to = to.text().unwrap_or_default();
-            let named = step(Pointer::TYPES, to);
+        let entries = discriminator.get("mapping").into_iter().flat_map(|one| one.entries());
+        for (value, target) in entries {
+            let target = target.text().unwrap_or_default();
+            let named = step(Pointer::SCHEMAS, target);
             let is_name = self.find(&named).is_some();
-            let to = if is_name { named.to_string() } else { decoded(to) };
-            mapping.entry(Pointer::new(&to)).or_default().insert(escaped(value));
+            let target = if is_name { named.to_string() } else { decoded(target) };
+            mapping.entry(Pointer::new(&target)).or_default().insert(escaped(value));
         }
         mapping
     }
 
-    /// The value of a type that no mapping names: the only one that the type allows, or its name.
-    fn own_value(&self, pointer: &Pointer, member: &str) -> BTreeSet<String> {
+    /// The value of a schema that is not in the mapping.
+    fn own_value(&self, pointer: &Pointer, property: &str) -> BTreeSet<String> {
         let schema = target(&self.document, pointer.as_str()).ok().flatten();
         let parts = schema
             .clone()
@@ -123,8 +125,8 @@ impl<'t> Reader<'t> {
             .into_iter()
             .flat_map(|one| one.items());
         for part in parts.chain(schema) {
-            let member = part.get("properties").and_then(|members| members.get(member));
-            let values = member.and_then(|member| member.get("enum"));
+            let property = part.get("properties").and_then(|all| all.get(property));
+            let values = property.and_then(|property| property.get("enum"));
             let values: Vec<_> = values.into_iter().flat_map(|one| one.items()).collect();
             if let [value] = &values[..] {
                 return BTreeSet::from([value.to_string()]);

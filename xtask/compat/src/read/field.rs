@@ -1,4 +1,4 @@
-//! Reads parameters, headers, bodies and responses: leaves out what OpenAPI says to ignore.
+//! Reads parameters, headers, request bodies and responses, without what OpenAPI ignores.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -9,35 +9,35 @@ use super::media::{is_form, media_type};
 use super::schema::Position;
 use super::{Keywords, Reader};
 use crate::json::{Json, step};
-use crate::model::{Carried, Field, Media, Null, Response, Schema};
+use crate::model::{Content, Field, FieldValue, MediaType, Nullable, Response, Schema};
 
 impl<'t> Reader<'t> {
-    /// Reads a parameter, a header or a body.
+    /// Reads a parameter, a header or a request body.
     pub fn field(&mut self, json: &Json<'t>, is_request: bool) -> Result<Field> {
         let mut keywords = Keywords::of(json);
         let name = keywords.take_text("name").unwrap_or_default().into();
-        let within = keywords.take_text("in").unwrap_or_default();
+        let in_ = keywords.take_text("in").unwrap_or_default();
         let is_required = keywords.take_flag("required");
         let [schema, style, explode] =
             ["schema", "style", "explode"].map(|keyword| keywords.take(keyword));
-        let carried = if let Some(content) = keywords.take("content") {
-            Carried::Content(self.content(&content, is_request)?)
+        let value = if let Some(content) = keywords.take("content") {
+            FieldValue::Content(self.content(&content, is_request)?)
         } else {
-            let by_default = if ["query", "cookie"].contains(&within) { "form" } else { "simple" };
+            let by_default = if ["query", "cookie"].contains(&in_) { "form" } else { "simple" };
             let style = style.and_then(|one| one.text()).unwrap_or(by_default);
             let explode = explode.map_or(style == "form", |value| *value == true);
             let mut schema = self.schema_of(json, schema);
-            if schema.notes.null != Null::No {
-                // A text cannot be null.
-                Rc::make_mut(&mut schema).notes.null = Null::No;
+            if schema.annotations.nullable != Nullable::No {
+                // Null cannot be sent as text.
+                Rc::make_mut(&mut schema).annotations.nullable = Nullable::No;
             }
-            Carried::Text { schema, style: style.into(), explode }
+            FieldValue::Schema { schema, style: style.into(), explode }
         };
-        if within != "query" {
-            keywords.left.retain(|name, _| !["allowReserved", "allowEmptyValue"].contains(name));
+        if in_ != "query" {
+            keywords.unread.retain(|name, _| !["allowReserved", "allowEmptyValue"].contains(name));
         }
-        let notes = self.notes(keywords, "field");
-        Ok(Field { name, within: within.into(), is_required, carried, notes })
+        let extras = self.extras(keywords, "field");
+        Ok(Field { name, in_: in_.into(), is_required, value, extras })
     }
 
     pub fn response(&mut self, json: &Json<'t>) -> Result<Response> {
@@ -48,10 +48,10 @@ impl<'t> Reader<'t> {
             Some(headers) => self.headers(&headers)?,
             None => BTreeMap::new(),
         };
-        Ok(Response { content, headers, notes: self.notes(keywords, "response") })
+        Ok(Response { content, headers, extras: self.extras(keywords, "response") })
     }
 
-    /// Reads the headers of a response. The media type replaces `Content-Type`.
+    /// Reads the headers of a response, without `Content-Type` (Response Object).
     fn headers(&mut self, json: &Json<'t>) -> Result<BTreeMap<String, Field>> {
         let mut fields = BTreeMap::new();
         for (name, header) in self.followed(json)?.entries() {
@@ -65,27 +65,27 @@ impl<'t> Reader<'t> {
         Ok(fields)
     }
 
-    fn content(&mut self, json: &Json<'t>, is_request: bool) -> Result<BTreeMap<String, Media>> {
+    fn content(&mut self, json: &Json<'t>, is_request: bool) -> Result<Content> {
         let content = self.followed(json)?;
-        let mut all = BTreeMap::new();
+        let mut all = Content::new();
         for (name, media) in content.entries() {
             let media = self.followed(&media)?;
-            let plain = media_type(name);
+            let normalised = media_type(name);
             let mut keywords = Keywords::of(&media);
             let schema = keywords.take("schema");
-            if !is_request || !is_form(&plain) {
-                keywords.left.remove("encoding");
+            if !is_request || !is_form(&normalised) {
+                keywords.unread.remove("encoding");
             }
             let schema = self.schema_of(&media, schema);
-            let media = Media { schema, notes: self.notes(keywords, "media") };
-            // A media type that is written in two ways is listed twice.
-            let is_other = name != plain && content.get(&plain).is_some();
-            all.insert(if is_other { name.to_string() } else { plain }, media);
+            let media = MediaType { schema, extras: self.extras(keywords, "media") };
+            // Two spellings of the same media type stay apart.
+            let is_taken = name != normalised && content.get(&normalised).is_some();
+            all.insert(if is_taken { name.to_string() } else { normalised }, media);
         }
         Ok(all)
     }
 
-    /// Reads the schema of a field or a media type. Without one, every value is allowed.
+    /// Reads the schema of a field or a media type. Without a schema, every value is allowed.
     fn schema_of(&mut self, owner: &Json<'t>, schema: Option<Json<'t>>) -> Rc<Schema> {
         schema.map_or_else(
             || Rc::new(Schema::any(step(&owner.place, "schema"))),

@@ -1,9 +1,9 @@
-//! Media types and ranges of them (RFC 9110, sections 8.3.1 and 12.5.1).
+//! Media types and media ranges (RFC 9110, sections 8.3.1 and 12.5.1).
 
 use std::collections::BTreeSet;
 
-/// Writes a media type in lower case, without spaces and quotes, with sorted parameters. JSON has
-/// no charset (RFC 8259, section 11).
+/// Normalises a media type: lower case, no spaces and quotes, sorted parameters, and no charset of
+/// JSON (RFC 8259, section 11).
 pub fn media_type(name: &str) -> String {
     let name: String = name.to_lowercase().replace('"', "").split_whitespace().collect();
     let (kind, parameters) = name.split_once(';').unwrap_or((&name, ""));
@@ -22,7 +22,7 @@ pub fn is_form(media_type: &str) -> bool {
         || media_type.starts_with("application/x-www-form-urlencoded")
 }
 
-/// Whether a range includes a media type, or all of another range.
+/// Whether a media range includes a media type, or another range.
 pub fn includes(range: &str, other: &str) -> bool {
     let (range, other) = (split(range), split(other));
     let is_kind = match range.0.strip_suffix('*') {

@@ -1,241 +1,243 @@
-//! Merges `allOf` into one schema, as far as one schema can say the same. What cannot be merged
-//! stays a demand beside it.
+//! Merges `allOf` into a single schema, as far as a single schema can express it. Parts that cannot
+//! be merged stay in [`Schema::all_of`].
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem::take;
 use std::rc::Rc;
 
 use super::Reader;
 use super::number::allows;
 use super::schema::Position;
-use crate::json::Json;
 use crate::model::{
-    Aside, Case, Cases, Made, Null, Others, Pointer, Schema, SchemaNotes, Text, is_any,
+    AdditionalProperties, Alternative, Alternatives, Annotations, Generated, Ignored, Nullable,
+    Origin, Pointer, Schema, Text, is_any,
 };
 
-/// The number of members that may be copied from types into types that are made of them.
-const MOST_MEMBERS: usize = 1_000_000;
+/// The limit of properties that are copied from types into the types that have them in `allOf`.
+const MOST_PROPERTIES: usize = 1_000_000;
 
-/// The number of types that may be nested as parts of each other.
-const DEEPEST_PART: usize = 20;
+/// The limit of types that have each other in `allOf`, one inside the other.
+const DEEPEST_ALL_OF: usize = 20;
 
-/// The keyword of a list of cases, and the cases.
-type List = (&'static str, Vec<Rc<Schema>>);
-
-impl<'t> Reader<'t> {
-    /// Merges the parts of a schema. A list of one part becomes that part.
-    pub fn merged(
+impl Reader<'_> {
+    /// Adds `allOf`, `oneOf` and `anyOf` to the other keywords of a schema.
+    pub fn composed(
         &mut self,
         mut schema: Schema,
-        mut demands: Vec<Rc<Schema>>,
-        lists: [List; 2],
-        json: &Json<'t>,
+        mut all_of: Vec<Rc<Schema>>,
+        one_of: Vec<Rc<Schema>>,
+        any_of: Vec<Rc<Schema>>,
         position: Position,
     ) -> Schema {
-        for (keyword, parts) in lists.into_iter().filter(|(_, parts)| !parts.is_empty()) {
-            let (mut parts, has_null) = alternatives(parts);
-            if has_null {
-                schema.notes.null = Null::Yes;
-            }
-            // Beside other keywords, one case may get a second one.
-            let is_beside = {
-                let beside = Schema { kind: None, ..schema.bare() };
-                beside != Schema::default() || !demands.is_empty()
-            };
-            if parts.len() == 1 && schema.tag.is_none() && !is_beside {
-                demands.extend(parts.pop());
-                continue;
-            }
-            let of: BTreeSet<_> = match &parts[..] {
-                [only] if schema.tag.is_none() => {
-                    names(only).into_iter().chain([Pointer::new("")]).collect()
-                }
-                _ => BTreeSet::new(),
-            };
-            let list = parts.into_iter().map(|schema| Case { schema, values: None }).collect();
-            let cases = Some(Box::new(Cases { keyword, list }));
-            if schema.cases.is_some() {
-                let other = Schema { cases, ..Schema::any(json.place.clone()) };
-                demands.push(Rc::new(other));
-            } else {
-                schema.cases = cases;
-                schema.made.0.of = of;
+        for (keyword, list) in [("oneOf", one_of), ("anyOf", any_of)] {
+            if !list.is_empty() {
+                add_alternatives(&mut schema, &mut all_of, keyword, list);
             }
         }
-        if demands.is_empty() { schema } else { self.demanded(demands, schema, json, position) }
+        if all_of.is_empty() { schema } else { self.merged(schema, all_of, position) }
     }
 
-    /// Returns the schema of the values that fit all of these parts, and the keywords beside them.
-    fn demanded(
-        &mut self,
-        parts: Vec<Rc<Schema>>,
-        schema: Schema,
-        json: &Json<'t>,
-        position: Position,
-    ) -> Schema {
-        let name = schema.made.0.name.clone();
-        let (mut notes, beside) = split(schema);
-        let mut demands = Vec::new();
-        if beside != Schema::default() {
-            demands.push(Rc::new(beside.at(json.place.clone())));
-        }
-        for part in parts {
-            if is_any(&part) {
-                notes = notes.over(&part.notes);
-            } else {
-                demands.push(part);
-            }
-        }
-        let mut demands = sorted(demands);
-        if demands.len() < 2 {
-            let only = demands.pop().unwrap_or_default();
-            let mut only = Rc::unwrap_or_clone(only);
-            only.notes = notes.over(&only.notes);
-            only.made.0.name = name.or(only.made.0.name);
+    /// Merges the parts of `allOf` and the keywords beside it into one schema.
+    fn merged(&mut self, schema: Schema, all_of: Vec<Rc<Schema>>, position: Position) -> Schema {
+        let (place, title) = (schema.place(), schema.generated.title.clone());
+        let (annotations, mut parts) = split(schema, all_of);
+        if parts.len() < 2 {
+            let mut only = Rc::unwrap_or_clone(parts.pop().unwrap_or_default());
+            only.annotations = annotations.over(&only.annotations);
+            only.generated.title = title.or(only.generated.title.take());
             return only;
         }
-        if position == Position::Inner && demands.iter().any(|part| part.pointer().is_some()) {
-            // Types may contain each other endlessly, so the schema is merged once, by itself.
-            let at = self.referenced(Pointer::new(&json.place));
-            let made = Aside(Made { at: Some(at), name, of: BTreeSet::new() });
-            return Schema { demands, notes, made, ..Schema::default() };
+        if position == Position::Inner && parts.iter().any(|part| part.pointer().is_some()) {
+            // The types may be recursive, so this schema is merged once, under its own pointer.
+            let merged_at = Some(self.referenced(Pointer::new(&place)));
+            let generated = Ignored(Generated { merged_at, title, origins: BTreeSet::new() });
+            return Schema { all_of: parts, annotations, generated, ..Schema::default() };
         }
-        let of: BTreeSet<Pointer> = demands.iter().flat_map(|part| names(part)).collect();
-        let mut whole = Vec::new();
-        let mut rest = Vec::new();
-        for part in demands {
-            match self.whole_part(&part) {
-                Some(part) => whole.push(part),
-                None => rest.push(part),
+        let origins = parts.iter().flat_map(|part| origins(part)).collect();
+        let mut resolved = Vec::new();
+        let mut unmerged = Vec::new();
+        for part in parts {
+            match self.resolved_part(&part) {
+                Some(part) => resolved.push(part),
+                None => unmerged.push(part),
             }
         }
-        let mut all = intersection(whole, rest);
-        self.merged += all.members.len();
-        all.made = Aside(Made { at: None, name, of });
-        all.notes = notes.over(&all.notes);
-        all
+        let mut merged = intersection(resolved, unmerged);
+        self.copied += merged.properties.len();
+        merged.generated = Ignored(Generated { merged_at: None, title, origins });
+        merged.annotations = annotations.over(&merged.annotations);
+        merged
     }
 
-    /// The keywords of a part. A reference has those of its type, without the texts about the type.
-    fn whole_part(&mut self, part: &Schema) -> Option<Schema> {
-        let mut notes = part.notes.clone();
+    /// Follows the references of a part of `allOf`. `None` if the part cannot be merged: the target
+    /// does not exist, its `allOf` is recursive, or a limit is reached.
+    fn resolved_part(&mut self, part: &Schema) -> Option<Schema> {
+        let mut annotations = part.annotations.clone();
         let mut schema = part.clone();
-        let mut is_type = false;
+        let mut is_reference = false;
         while let Some(pointer) = schema.pointer().cloned() {
-            let is_known = self.model.schemas.contains_key(&pointer);
-            let is_open = self.open.contains(&pointer) || self.open.len() >= DEEPEST_PART;
+            let is_read = self.model.schemas.contains_key(&pointer);
+            let is_open = self.open.contains(&pointer) || self.open.len() >= DEEPEST_ALL_OF;
             let is_found = self.find(pointer.as_str()).is_some();
-            if !is_found || self.merged > MOST_MEMBERS || !is_known && is_open {
+            if !is_found || self.copied > MOST_PROPERTIES || !is_read && is_open {
                 return None;
             }
-            let next = self.root(&pointer);
-            if next.pointer() == Some(&pointer) {
+            let target = self.schema_at(&pointer);
+            if target.pointer() == Some(&pointer) {
                 return None;
             }
-            is_type = true;
-            schema = (*next).clone();
-            notes = notes.over(&schema.notes);
+            is_reference = true;
+            schema = (*target).clone();
+            annotations = annotations.over(&schema.annotations);
         }
-        if is_type {
-            notes.rest.whole.clear();
-            if let Some(tag) = &mut schema.tag {
-                tag.children = None;
-                tag.is_own = false;
+        if is_reference {
+            // Extensions of the type do not apply to this schema.
+            annotations.extras.whole.clear();
+            if let Some(discriminator) = &mut schema.discriminator {
+                discriminator.children = None;
+                discriminator.is_own = false;
             }
         }
-        Some(Schema { notes, ..schema })
+        Some(Schema { annotations, ..schema })
     }
 }
 
-/// The schema of the values that fit both schemas.
-pub fn joined(one: &Schema, other: &Schema) -> Schema {
+/// Adds `oneOf` or `anyOf` to a schema. A list of one schema, and the second of two lists, become
+/// parts of `allOf` instead.
+fn add_alternatives(
+    schema: &mut Schema,
+    all_of: &mut Vec<Rc<Schema>>,
+    keyword: &'static str,
+    list: Vec<Rc<Schema>>,
+) {
+    let (mut list, allows_null) = with_merged_enumerations(list);
+    if allows_null {
+        schema.annotations.nullable = Nullable::Yes;
+    }
+    let has_siblings =
+        Schema { type_: None, ..schema.bare() } != Schema::default() || !all_of.is_empty();
+    let is_single = list.len() == 1 && schema.discriminator.is_none();
+    // Beside other keywords, the list stays: a second alternative may be added to it.
+    if is_single && !has_siblings {
+        all_of.append(&mut list);
+        return;
+    }
+    let origins = match is_single {
+        true => origins(&list[0]).into_iter().chain([Origin::Own]).collect(),
+        false => BTreeSet::new(),
+    };
+    let list = list.into_iter().map(Alternative::of).collect();
+    let alternatives = Some(Box::new(Alternatives { keyword, list }));
+    if schema.alternatives.is_some() {
+        all_of.push(Rc::new(Schema { alternatives, ..Schema::any(schema.place()) }));
+    } else {
+        schema.alternatives = alternatives;
+        schema.generated.origins = origins;
+    }
+}
+
+/// Separates the annotations of a schema with `allOf` from the parts that limit values. The other
+/// keywords beside `allOf` become one more part.
+fn split(mut schema: Schema, all_of: Vec<Rc<Schema>>) -> (Annotations, Vec<Rc<Schema>>) {
+    let place = schema.place();
+    let mut annotations = take(&mut schema.annotations);
+    schema.annotations.extras.unknown = take(&mut annotations.extras.unknown);
+    let origins = take(&mut schema.generated.origins);
+    schema.generated = Ignored(Generated { origins, ..Generated::default() });
+    let mut parts = Vec::new();
+    if schema != Schema::default() {
+        parts.push(Rc::new(schema.at(place)));
+    }
+    for part in all_of {
+        if is_any(&part) {
+            annotations = annotations.over(&part.annotations);
+        } else {
+            parts.push(part);
+        }
+    }
+    (annotations, sorted(parts))
+}
+
+/// The schema of the values that are valid for both schemas.
+pub fn intersection_of(one: &Schema, other: &Schema) -> Schema {
     let parts = sorted(vec![Rc::new(one.clone()), Rc::new(other.clone())]);
     intersection(parts.into_iter().map(Rc::unwrap_or_clone).collect(), Vec::new())
 }
 
-/// Separates what a schema says about values from what stands beside it.
-fn split(schema: Schema) -> (SchemaNotes, Schema) {
-    let mut notes = schema.notes.clone();
-    let unknown = std::mem::take(&mut notes.rest.unknown);
-    let mut bare = Schema { notes: SchemaNotes::default(), ..schema };
-    bare.notes.rest.unknown = unknown;
-    bare.made.0 = Made { of: bare.made.0.of, ..Made::default() };
-    (notes, bare)
-}
-
-/// The names of the types that a schema is made of: the empty name for its own keywords.
-fn names(part: &Schema) -> BTreeSet<Pointer> {
-    if !part.made.0.of.is_empty() {
-        return part.made.0.of.clone();
+/// Where the keywords of a part come from.
+fn origins(part: &Schema) -> BTreeSet<Origin> {
+    if !part.generated.origins.is_empty() {
+        return part.generated.origins.clone();
     }
-    let own = || Pointer::new("");
-    BTreeSet::from([part.type_name().cloned().unwrap_or_else(own)])
+    BTreeSet::from([part.type_name().cloned().map_or(Origin::Own, Origin::Type)])
 }
 
-/// Returns one schema that says the same as all parts. What one schema cannot say joins `rest`,
-/// which becomes its demands.
-fn intersection(mut parts: Vec<Schema>, mut rest: Vec<Rc<Schema>>) -> Schema {
-    // Null fits if each part with a type allows it.
-    let typed = || parts.iter().filter(|part| part.kind.is_some());
-    let nulls = typed().chain(&parts).map(|part| part.notes.null);
-    let null = nulls.into_iter().find(|null| *null != Null::No);
-    let null = null.filter(|_| typed().all(|part| part.notes.null != Null::No));
-    let mut all = Schema::any(parts.last().map(Schema::place).unwrap_or_default());
+/// Merges parts of `allOf` into one schema. Its `all_of` gets `unmerged`, and the keywords that the
+/// schema cannot have twice.
+fn intersection(mut parts: Vec<Schema>, mut unmerged: Vec<Rc<Schema>>) -> Schema {
+    // Null is valid if each part with a type allows it.
+    let typed = || parts.iter().filter(|part| part.type_.is_some());
+    let nulls = typed().chain(&parts).map(|part| part.annotations.nullable);
+    let null = nulls.into_iter().find(|null| *null != Nullable::No);
+    let null = null.filter(|_| typed().all(|part| part.annotations.nullable != Nullable::No));
+    let mut merged = Schema::any(parts.last().map(Schema::place).unwrap_or_default());
     while let Some(mut part) = parts.pop() {
-        // A closed object does not know the members of the other parts.
-        let has_others = |part: &Schema| part.others != Others::Any;
-        let has_members = |part: &Schema| !part.members.is_empty() || has_others(part);
-        let is_apart = has_others(&part)
-            && (has_members(&all)
-                || parts.iter().any(has_members)
-                || rest.iter().any(|part| !part.is_no_schema()));
-        rest.append(&mut part.demands);
+        // `additionalProperties` limits the properties of all other parts, but one schema would
+        // apply it only to those that have no name in any part.
+        let restricts = |part: &Schema| part.additional_properties != AdditionalProperties::Any;
+        let has_properties = |part: &Schema| !part.properties.is_empty() || restricts(part);
+        let is_apart = restricts(&part)
+            && (has_properties(&merged)
+                || parts.iter().any(has_properties)
+                || unmerged.iter().any(|part| !part.is_no_schema()));
+        unmerged.append(&mut part.all_of);
         match is_apart {
-            true => rest.push(Rc::new(part)),
-            false => add(&mut all, part, &mut rest),
+            true => unmerged.push(Rc::new(part)),
+            false => add(&mut merged, part, &mut unmerged),
         }
     }
-    all.notes.null = null.unwrap_or_default();
-    all.demands = sorted(rest);
-    all
+    merged.annotations.nullable = null.unwrap_or_default();
+    merged.all_of = sorted(unmerged);
+    merged
 }
 
-/// Adds the keywords of a part to a schema that may contain them already.
-fn add(all: &mut Schema, part: Schema, rest: &mut Vec<Rc<Schema>>) {
+/// Adds the keywords of a part to a schema, which may have the same keywords already.
+fn add(merged: &mut Schema, part: Schema, unmerged: &mut Vec<Rc<Schema>>) {
     let Schema {
-        to,
-        kind,
+        reference,
+        type_,
         format,
-        members,
+        properties,
         required,
-        others,
+        additional_properties,
         items,
-        values,
-        cases,
-        tag,
-        demands: _,
+        enumeration,
+        alternatives,
+        discriminator,
+        all_of: _,
         not,
         limits,
-        notes,
-        made: _,
+        annotations,
+        generated: _,
     } = part;
-    let place = all.place();
-    let mut alone = |schema: Schema| rest.push(Rc::new(schema.at(place.clone())));
-    let kind = match (all.kind.as_deref(), kind.as_deref()) {
-        (Some("number"), Some("integer")) => all.kind.take().and(kind),
+    let place = merged.place();
+    let mut keep_apart = |schema: Schema| unmerged.push(Rc::new(schema.at(place.clone())));
+    let type_ = match (merged.type_.as_deref(), type_.as_deref()) {
+        (Some("number"), Some("integer")) => merged.type_.take().and(type_),
         (Some("integer"), Some("number")) => None,
-        _ => kind,
+        _ => type_,
     };
     macro_rules! keep_one_of {
         ($($field:ident)*) => {$(
-            if let Some(other) = keep(&mut all.$field, $field) {
-                alone(Schema { $field: Some(other), ..Schema::default() });
+            if let Some(other) = keep_one(&mut merged.$field, $field) {
+                keep_apart(Schema { $field: Some(other), ..Schema::default() });
             }
         )*};
     }
-    keep_one_of!(to kind format cases tag not);
+    keep_one_of!(reference type_ format alternatives discriminator not);
     for (name, limit) in limits {
-        let own = all.limits.remove(name);
+        let own = merged.limits.remove(name);
         let limit = match own {
             Some(own) if own != limit => match allows(name, &own, &limit) {
                 Some(Ordering::Greater) => limit,
@@ -243,38 +245,38 @@ fn add(all: &mut Schema, part: Schema, rest: &mut Vec<Rc<Schema>>) {
                 None => {
                     let (first, second) = if own < limit { (own, limit) } else { (limit, own) };
                     let limits = BTreeMap::from([(name, second)]);
-                    alone(Schema { limits, ..Schema::default() });
+                    keep_apart(Schema { limits, ..Schema::default() });
                     first
                 }
             },
             _ => limit,
         };
-        all.limits.insert(name, limit);
+        merged.limits.insert(name, limit);
     }
-    for (name, member) in members {
-        let member = match all.members.remove(&name) {
-            Some(own) => both(own, member),
-            None => member,
+    for (name, property) in properties {
+        let property = match merged.properties.remove(&name) {
+            Some(own) => both(own, property),
+            None => property,
         };
-        all.members.insert(name, member);
+        merged.properties.insert(name, property);
     }
-    all.required.extend(required);
-    if others != Others::Any {
-        all.others = others;
+    merged.required.extend(required);
+    if additional_properties != AdditionalProperties::Any {
+        merged.additional_properties = additional_properties;
     }
-    all.items = match (all.items.take(), items) {
+    merged.items = match (merged.items.take(), items) {
         (Some(own), Some(items)) => Some(both(own, items)),
         (own, items) => own.or(items),
     };
-    all.values = match (all.values.take(), values) {
+    merged.enumeration = match (merged.enumeration.take(), enumeration) {
         (Some(own), Some(values)) => Some(&own & &values),
         (own, values) => own.or(values),
     };
-    all.notes = std::mem::take(&mut all.notes).over(&notes);
+    merged.annotations = take(&mut merged.annotations).over(&annotations);
 }
 
-/// Keeps one of two values, and returns the other one. It does not depend on their order.
-fn keep<T: Ord>(own: &mut Option<T>, other: Option<T>) -> Option<T> {
+/// Keeps the smaller one of two different values, and returns the larger one.
+fn keep_one<T: Ord>(own: &mut Option<T>, other: Option<T>) -> Option<T> {
     match (own.take(), other) {
         (Some(one), Some(other)) => {
             let is_same = one == other;
@@ -289,68 +291,69 @@ fn keep<T: Ord>(own: &mut Option<T>, other: Option<T>) -> Option<T> {
     }
 }
 
-/// Merges two schemas of one place. References stay, because their types may contain this place.
+/// Merges two schemas of one property, or of the items of one array. References are not resolved,
+/// because the types may be recursive.
 fn both(one: Rc<Schema>, other: Rc<Schema>) -> Rc<Schema> {
     if one == other {
         return one;
     }
     let place = one.place();
     let schema = if one.pointer().or(other.pointer()).is_some() {
-        Schema { demands: sorted(vec![one, other]), ..Schema::default() }
+        Schema { all_of: sorted(vec![one, other]), ..Schema::default() }
     } else {
         intersection(vec![(*other).clone(), (*one).clone()], Vec::new())
     };
     Rc::new(schema.at(place))
 }
 
-/// Merges the enumerations among the parts of `oneOf` or `anyOf`: generators write the documented
-/// values of one enumeration as parts. A part that only allows null is left out, and the second
-/// value says whether there was one.
-fn alternatives(parts: Vec<Rc<Schema>>) -> (Vec<Rc<Schema>>, bool) {
-    let mut others: Vec<Rc<Schema>> = Vec::new();
-    let mut lists: BTreeMap<Option<Text>, Schema> = BTreeMap::new();
-    let mut has_null = false;
-    for mut part in sorted(parts) {
-        let Some(values) = enumeration(&part) else {
-            has_null |= *part == Schema::default();
-            // A case that allows null makes the list allow it.
-            if part.notes.null != Null::No {
-                has_null = true;
-                Rc::make_mut(&mut part).notes.null = Null::No;
+/// Merges the enumerations of one type in `oneOf` or `anyOf` into one: generators write documented
+/// values as an enumeration each. Removes null, and returns whether an alternative allowed it.
+fn with_merged_enumerations(list: Vec<Rc<Schema>>) -> (Vec<Rc<Schema>>, bool) {
+    let mut all: Vec<Rc<Schema>> = Vec::new();
+    let mut enumerations: BTreeMap<Option<Text>, Schema> = BTreeMap::new();
+    let mut allows_null = false;
+    for mut schema in sorted(list) {
+        let Some(values) = only_enumeration(&schema) else {
+            allows_null |= *schema == Schema::default();
+            if schema.annotations.nullable != Nullable::No {
+                allows_null = true;
+                Rc::make_mut(&mut schema).annotations.nullable = Nullable::No;
             }
-            others.push(part);
+            all.push(schema);
             continue;
         };
-        has_null |= part.notes.null == Null::Yes;
+        allows_null |= schema.annotations.nullable == Nullable::Yes;
         if !values.is_empty() {
-            let list = lists
-                .entry(part.kind.clone())
-                .or_insert_with(|| Schema { kind: part.kind.clone(), ..Schema::any(part.place()) });
-            list.values.get_or_insert_default().extend(values.iter().cloned());
+            let type_ = schema.type_.clone();
+            let merged = enumerations
+                .entry(type_.clone())
+                .or_insert_with(|| Schema { type_, ..Schema::any(schema.place()) });
+            merged.enumeration.get_or_insert_default().extend(values.iter().cloned());
         }
     }
-    others.extend(lists.into_values().map(Rc::new));
-    (sorted(others), has_null)
+    all.extend(enumerations.into_values().map(Rc::new));
+    (sorted(all), allows_null)
 }
 
-/// The values of a schema that is an enumeration and nothing else.
-fn enumeration(part: &Schema) -> Option<&BTreeSet<String>> {
-    let values = part.values.as_ref()?;
-    let mut list =
-        Schema { kind: part.kind.clone(), values: Some(values.clone()), ..Schema::default() };
-    list.notes.null = part.notes.null;
-    (list == *part).then_some(values)
+/// The values of a schema that has only `enum`, `type` and `nullable`.
+fn only_enumeration(schema: &Schema) -> Option<&BTreeSet<String>> {
+    let values = schema.enumeration.as_ref()?;
+    let (type_, enumeration) = (schema.type_.clone(), schema.enumeration.clone());
+    let mut only = Schema { type_, enumeration, ..Schema::default() };
+    only.annotations.nullable = schema.annotations.nullable;
+    (only == *schema).then_some(values)
 }
 
-/// Sorts parts by what they say, and removes those that differ only in their texts.
-fn sorted(mut parts: Vec<Rc<Schema>>) -> Vec<Rc<Schema>> {
-    parts.sort_by(|one, other| {
-        // What a schema says itself comes last, and takes precedence.
+/// Sorts schemas by their keywords, because the order of a list means nothing, and removes
+/// duplicates.
+fn sorted(mut list: Vec<Rc<Schema>>) -> Vec<Rc<Schema>> {
+    list.sort_by(|one, other| {
+        // Own keywords come last, because the annotations of the last part take precedence.
         let all = other.pointer().is_some().cmp(&one.pointer().is_some());
         let all = all.then_with(|| one.cmp(other));
-        let all = all.then_with(|| names(one).cmp(&names(other)));
-        all.then_with(|| one.made.0.name.cmp(&other.made.0.name))
+        let all = all.then_with(|| origins(one).cmp(&origins(other)));
+        all.then_with(|| one.generated.title.cmp(&other.generated.title))
     });
-    parts.dedup();
-    parts
+    list.dedup();
+    list
 }

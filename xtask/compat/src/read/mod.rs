@@ -1,8 +1,8 @@
-//! Reads a document into its normal form: removes every difference that means nothing.
+//! Reads a document into its normal form, in which equal meanings have equal values.
 //!
-//! What is equal afterwards, by the sections of OpenAPI 3.0.3:
+//! These are equal in normal form, by the sections of OpenAPI 3.0.3:
 //!
-//! | written | equal to | section |
+//! | in the document | equal to | section |
 //! | --- | --- | --- |
 //! | a default value (the table of keywords) | its absence | of each object |
 //! | a limit of another type: `maxLength` of an integer | its absence | Schema Object |
@@ -16,15 +16,15 @@
 //! | `encoding` of anything but a form in a request | its absence | Media Type Object |
 //! | parameters of a path | the same parameters at each operation | Path Item Object |
 //! | `$ref` with siblings | the `$ref` alone | Reference Object |
-//! | `$ref` | its target; only generated types use its name | Reference Object |
-//! | `allOf` of several parts | one schema that says the same | Schema Object |
+//! | `$ref` | its target, but generators name a type after it | Reference Object |
+//! | `allOf` of several parts | the merged schema | Schema Object |
 //! | `allOf`, `oneOf`, `anyOf` of one part, described or not | the part | Schema Object |
 //! | `oneOf` of enumerations, such as documented unit variants | one enumeration | Schema Object |
-//! | a part or a value that only allows null | `nullable: true` | Schema Object |
+//! | null in `enum`, or as a schema of `oneOf` | `nullable: true` | Schema Object |
 //! | a mapping of a discriminator to the names of types | no mapping | Discriminator Object |
 //! | `minimum: 0` of an unsigned format | its absence | Data Types |
 //! | `exclusiveMinimum` 0 of an integer | `minimum` 1 | Schema Object |
-//! | a list without an order | the sorted list | |
+//! | a list whose order means nothing | the sorted list | |
 
 mod discriminator;
 mod field;
@@ -45,10 +45,10 @@ use serde_json::Value;
 
 use crate::json::{Json, Place, decoded, step};
 use crate::keyword::{Rule, keyword};
-use crate::model::{Aside, Model, Notes, Pointer, Prints, Schema, Whole};
+use crate::model::{Extras, Fingerprints, Ignored, Model, Pointer, Schema, Whole};
 use discriminator::{Children, Mapping};
 pub use media::{includes, is_same_in_utf_8};
-pub use merge::joined;
+pub use merge::intersection_of;
 pub use number::allows;
 pub use whole::written;
 
@@ -60,14 +60,14 @@ pub fn model(document: &Value) -> Result<Model> {
         mappings: BTreeMap::new(),
         model: Model::default(),
         open: Vec::new(),
-        merged: 0,
+        copied: 0,
         pending: Vec::new(),
         document,
     };
     reader.operations()?;
     reader.schemas()?;
-    reader.model.prints = Prints::of(&reader.model.schemas);
-    reader.model.rest = reader.rest();
+    reader.model.fingerprints = Fingerprints::of(&reader.model.schemas);
+    reader.model.extras = reader.document_extras();
     reader.model.texts = texts::texts(&reader.document);
     Ok(reader.model)
 }
@@ -75,31 +75,31 @@ pub fn model(document: &Value) -> Result<Model> {
 struct Reader<'t> {
     document: Json<'t>,
     children: Children,
-    /// The mappings of the discriminators, by the place of the discriminator.
+    /// The mapping of each discriminator, by the place of the discriminator.
     mappings: BTreeMap<String, Mapping>,
     model: Model,
     /// The schemas that are being read, the innermost last.
     open: Vec<Pointer>,
-    /// The number of members that were copied from a type into another one.
-    merged: usize,
-    /// Schemas that are still to be read.
+    /// The number of properties that were copied from one type into another one by `allOf`.
+    copied: usize,
+    /// The schemas to be read.
     pending: Vec<Pointer>,
 }
 
 impl<'t> Reader<'t> {
-    /// Reads every schema that has a name, or that a reference leads to.
+    /// Reads every schema of `components/schemas`, and every other target of a reference.
     fn schemas(&mut self) -> Result<()> {
-        let named = self.find(Pointer::TYPES).into_iter().flat_map(|one| one.entries());
-        self.pending.extend(named.map(|(name, _)| Pointer::new(&step(Pointer::TYPES, name))));
+        let named = self.find(Pointer::SCHEMAS).into_iter().flat_map(|one| one.entries());
+        self.pending.extend(named.map(|(name, _)| Pointer::new(&step(Pointer::SCHEMAS, name))));
         while let Some(pointer) = self.pending.pop() {
             target(&self.document, pointer.as_str())?;
-            self.root(&pointer);
+            self.schema_at(&pointer);
         }
         Ok(())
     }
 
-    /// Reads the schema of a pointer once. A pointer that leads nowhere allows every value.
-    fn root(&mut self, pointer: &Pointer) -> Rc<Schema> {
+    /// Reads the schema at a pointer, if it was not read before. A missing target allows any value.
+    fn schema_at(&mut self, pointer: &Pointer) -> Rc<Schema> {
         if let Some(schema) = self.model.schemas.get(pointer) {
             return schema.clone();
         }
@@ -113,54 +113,53 @@ impl<'t> Reader<'t> {
         schema
     }
 
-    /// Reads what belongs to no operation and no schema.
-    fn rest(&mut self) -> Vec<Notes> {
+    /// Reads the extras of the document, of `components` and of `paths`.
+    fn document_extras(&mut self) -> Vec<Extras> {
         let document = self.document.clone();
         let mut root = Keywords::of(&document);
-        root.left.retain(|name, _| !READ.contains(name));
-        let mut all = vec![self.notes(root, "document")];
+        root.unread.retain(|name, _| !READ.contains(name));
+        let mut all = vec![self.extras(root, "document")];
         for name in ["components", "paths"] {
-            let mut notes = Notes::default();
-            notes.place.0 = step(&document.place, name);
+            let mut extras = Extras::default();
+            extras.place.0 = step(&document.place, name);
             if let Some(json) = document.get(name).filter(|json| json.is_object()) {
                 let mut keywords = Keywords::of(&json);
-                // Any other member of `paths` is none.
+                // `paths` has paths and extensions, and nothing else counts (Paths Object).
                 let is_read = |other: &str| other.starts_with("x-") || name == "components";
-                keywords.left.retain(|name, _| !USED.contains(name) && is_read(name));
-                notes = self.notes(keywords, name);
+                keywords.unread.retain(|name, _| !COMPONENTS.contains(name) && is_read(name));
+                extras = self.extras(keywords, name);
             }
-            all.push(notes);
+            all.push(extras);
         }
         all
     }
 
-    /// What is left of an object: extensions, and keywords that are compared as a whole or that
-    /// have no rule.
-    fn notes(&mut self, keywords: Keywords<'t>, owner: &str) -> Notes {
-        let mut notes = Notes { place: Aside(keywords.place), ..Notes::default() };
-        for (name, value) in keywords.left {
+    /// Reads the remaining keywords of an object, and leaves out the text for people.
+    fn extras(&mut self, keywords: Keywords<'t>, owner: &str) -> Extras {
+        let mut extras = Extras { place: Ignored(keywords.place), ..Extras::default() };
+        for (name, value) in keywords.unread {
             let known = keyword(name).filter(|one| one.fits(&value) && one.applies_to(Some(owner)));
             match known.map(|keyword| keyword.rule) {
                 Some(Rule::Words) => {}
-                Some(Rule::Whole(..)) => {
-                    notes.whole.insert(name.into(), self.whole(&value));
+                Some(Rule::Whole { .. }) => {
+                    extras.whole.insert(name.into(), self.whole(&value));
                 }
                 _ if name.starts_with("x-") => {
-                    notes.whole.insert(name.into(), Whole::of(&value));
+                    extras.whole.insert(name.into(), Whole::of(&value));
                 }
                 _ => {
-                    notes.unknown.insert(name.into(), Whole::of(&value));
+                    extras.unknown.insert(name.into(), Whole::of(&value));
                 }
             }
         }
-        notes
+        extras
     }
 
     fn find(&self, pointer: &str) -> Option<Json<'t>> {
         Json::find(self.document.value, pointer)
     }
 
-    /// Follows all references to an object.
+    /// Follows a chain of references to an object.
     fn followed(&self, json: &Json<'t>) -> Result<Json<'t>> {
         let mut json = json.clone();
         for _ in 0..LONGEST_CHAIN {
@@ -175,10 +174,10 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// The longest chain of references that is followed.
+/// The limit of references in a chain.
 pub const LONGEST_CHAIN: usize = 100;
 
-/// The value to which a reference leads.
+/// The target of a reference. `None` if it does not exist.
 fn target<'t>(document: &Json<'t>, reference: &str) -> Result<Option<Json<'t>>> {
     let pointer = decoded(reference);
     ensure!(
@@ -188,25 +187,24 @@ fn target<'t>(document: &Json<'t>, reference: &str) -> Result<Option<Json<'t>>> 
     Ok(Json::find(document.value, &pointer))
 }
 
-/// The keywords of an object that are left to be read. What means the same as its absence is left
-/// out, and so is the reference that the object consists of.
+/// The keywords of an object that were not read yet, without those that have their default value.
 struct Keywords<'t> {
     place: Place,
-    left: BTreeMap<&'t str, Json<'t>>,
+    unread: BTreeMap<&'t str, Json<'t>>,
 }
 
 impl<'t> Keywords<'t> {
     fn of(object: &Json<'t>) -> Self {
         let entries = object.entries().filter(|(name, value)| {
-            !keyword(name).map_or(value.is_null(), |keyword| keyword.is_absent(value))
+            !keyword(name).map_or(value.is_null(), |keyword| keyword.is_default(value))
         });
-        Self { place: object.place.clone(), left: entries.collect() }
+        Self { place: object.place.clone(), unread: entries.collect() }
     }
 
-    /// Takes a keyword out whose value is of the right shape.
+    /// Removes a keyword and returns its value, if the value has the right type.
     fn take(&mut self, name: &str) -> Option<Json<'t>> {
         let fits = |value: &Json<'t>| keyword(name).is_none_or(|keyword| keyword.fits(value));
-        if self.left.get(name).is_some_and(fits) { self.left.remove(name) } else { None }
+        if self.unread.get(name).is_some_and(fits) { self.unread.remove(name) } else { None }
     }
 
     fn take_text(&mut self, name: &str) -> Option<&'t str> {
@@ -218,7 +216,7 @@ impl<'t> Keywords<'t> {
     }
 }
 
-/// The items of a list. The list may be missing.
+/// The items of an array, which may be missing or null.
 fn list<'t>(
     name: &str,
     value: Option<Json<'t>>,
@@ -228,11 +226,11 @@ fn list<'t>(
     Ok(value.into_iter().flat_map(|one| one.items()))
 }
 
-/// The keywords of the document that are read by themselves, or that are text for people.
+/// The keywords of the document that are no extras.
 const READ: [&str; 7] = ["components", "info", "openapi", "paths", "security", "servers", "tags"];
 
-/// The kinds of components that are compared where an operation uses them (Components Object).
-const USED: [&str; 9] = [
+/// The components, which are compared where an operation uses them (Components Object).
+const COMPONENTS: [&str; 9] = [
     "callbacks",
     "examples",
     "headers",

@@ -1,4 +1,4 @@
-//! Compares limits: integers exactly, also beyond 2^53.
+//! Compares limits. Integers beyond 2^53 are compared exactly.
 
 use std::cmp::Ordering;
 
@@ -7,8 +7,8 @@ use serde_json::Number;
 use crate::keyword::{Rule, keyword};
 use crate::model::Limit;
 
-/// Which of two values of a keyword allows more, `Greater` if the first one does. None if nobody
-/// can tell.
+/// Which of two values of a limit allows more: `Greater` if the first one does. `None` if the check
+/// cannot tell.
 pub fn allows(name: &str, one: &Limit, other: &Limit) -> Option<Ordering> {
     let number = |limit| match limit {
         Limit::Number(number) | Limit::Exclusive(number) => Some(number),
@@ -26,7 +26,7 @@ pub fn allows(name: &str, one: &Limit, other: &Limit) -> Option<Ordering> {
     }
 }
 
-/// Which of two numbers is larger.
+/// Compares two numbers.
 fn order(one: &Number, other: &Number) -> Option<Ordering> {
     match (whole(one), whole(other)) {
         (Some(one), Some(other)) => Some(one.cmp(&other)),
@@ -51,7 +51,7 @@ pub fn next(number: &Number, step: i128) -> Option<Number> {
     u64::try_from(next).map(Number::from).or_else(|_| i64::try_from(next).map(Number::from)).ok()
 }
 
-/// A number without a fraction.
+/// The value of a number that is an integer.
 fn whole(number: &Number) -> Option<i128> {
     number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from))
 }

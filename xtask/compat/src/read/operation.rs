@@ -1,4 +1,4 @@
-//! Reads operations: an operation gets what it inherits, and every reference is followed.
+//! Reads operations, with everything that they inherit from the path and from the document.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,9 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::{Keywords, Reader, list};
 use crate::json::{Json, Place, step};
-use crate::model::{Notes, Operation, Security, Servers};
+use crate::model::{Extras, Operation, Security, Servers};
 
-/// The methods of a path, as OpenAPI writes them.
+/// The methods of a Path Item Object.
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
 /// Header parameters that OpenAPI ignores (Parameter Object).
@@ -50,33 +50,33 @@ impl<'t> Reader<'t> {
         let document = self.document.clone();
         let mut keywords = Keywords::of(operation);
         let (security, place) = inherited("security", &[operation, &document]);
-        let security = Security { sets: self.security(security)?, place };
+        let security = Security { requirements: self.security(security)?, place };
         let (servers, place) = inherited("servers", &[operation, item, &document]);
         let (servers, bases) = servers_of(servers, place)?;
-        let addresses = bases.into_iter().map(|base| base + &without_names(path)).collect();
-        keywords.left.retain(|name, _| !["security", "servers"].contains(name));
+        let url_paths = bases.into_iter().map(|base| base + &without_names(path)).collect();
+        keywords.unread.retain(|name, _| !["security", "servers"].contains(name));
 
         let mut parameters = BTreeMap::new();
         for parameter in list("parameters", item.get("parameters"))?
-            .chain(list("parameters", keywords.left.remove("parameters"))?)
+            .chain(list("parameters", keywords.unread.remove("parameters"))?)
         {
             let parameter = self.followed(&parameter)?;
-            let key = identity(path, &parameter);
+            let key = parameter_key(path, &parameter);
             if !IGNORED.contains(&&key[..]) {
                 parameters.insert(key, self.field(&parameter, true)?);
             }
         }
-        let body = keywords.left.remove("requestBody").map(|body| {
+        let body = keywords.unread.remove("requestBody").map(|body| {
             let body = self.followed(&body)?;
             self.field(&body, true)
         });
         let mut responses = BTreeMap::new();
-        let mut answers = Notes::default();
-        if let Some(json) = keywords.left.remove("responses") {
+        let mut responses_extras = Extras::default();
+        if let Some(json) = keywords.unread.remove("responses") {
             ensure!(json.is_object(), "`responses` is not an object");
             let mut all = Keywords::of(&json);
-            all.left.retain(|status, _| status.starts_with("x-"));
-            answers = self.notes(all, "responses");
+            all.unread.retain(|status, _| status.starts_with("x-"));
+            responses_extras = self.extras(all, "responses");
             for (status, response) in json.entries() {
                 if !status.starts_with("x-") && !response.is_null() {
                     responses.insert(status.into(), self.response(&response)?);
@@ -85,33 +85,33 @@ impl<'t> Reader<'t> {
         }
         let mut path_keywords = Keywords::of(item);
         path_keywords
-            .left
+            .unread
             .retain(|name, _| !METHODS.contains(name) && !["parameters", "servers"].contains(name));
         Ok(Operation {
             name: format!("{} {path}", method.to_uppercase()),
-            addresses,
+            url_paths,
             security,
             servers,
             parameters,
             body: body.transpose()?,
             responses,
-            notes: self.notes(keywords, "operation"),
-            path: self.notes(path_keywords, "path"),
-            answers,
+            extras: self.extras(keywords, "operation"),
+            path_extras: self.extras(path_keywords, "path"),
+            responses_extras,
         })
     }
 }
 
-/// A keyword of the first owner that has it, and its place.
+/// A keyword of the first of these objects that has it, and its place.
 fn inherited<'t>(name: &str, owners: &[&Json<'t>]) -> (Option<Json<'t>>, Place) {
-    let found = owners.iter().find_map(|owner| Keywords::of(owner).left.remove(name));
+    let found = owners.iter().find_map(|owner| Keywords::of(owner).unread.remove(name));
     let place =
         found.as_ref().map_or_else(|| step(&owners[0].place, name), |one| one.place.clone());
     (found, place)
 }
 
-/// What identifies a parameter: its name, but in a path its number.
-fn identity(path: &str, parameter: &Json<'_>) -> String {
+/// The key of a parameter: its location and its name, or its number if it is a path parameter.
+fn parameter_key(path: &str, parameter: &Json<'_>) -> String {
     let [place, name] = ["in", "name"].map(|key| parameter.text_of(key).unwrap_or_default());
     let identity = match place {
         // RFC 9110, section 5.1.
@@ -125,19 +125,18 @@ fn identity(path: &str, parameter: &Json<'_>) -> String {
     format!("{place} {identity}")
 }
 
-/// A path with `{}` in the place of each parameter.
+/// A path with `{}` in place of each parameter.
 fn without_names(path: &str) -> String {
     let parts = path.split('{').map(|part| part.split_once('}').map_or(part, |(_, rest)| rest));
     parts.collect::<Vec<_>>().join("{}")
 }
 
-/// The servers that requests are sent to, and the path of each. `/` is the server of a document
-/// that names none.
+/// Reads `servers`, and the path of each URL. `/` is the default (OpenAPI Object).
 fn servers_of(servers: Option<Json<'_>>, place: Place) -> Result<(Servers, Vec<String>)> {
     let all = list("servers", servers)?.filter(|server| server.to_string() != r#"{"url":"/"}"#);
     let all: Vec<_> = all.collect();
-    let meaning = |server: &Json<'_>| {
-        let members = Keywords::of(server).left.into_iter();
+    let shown = |server: &Json<'_>| {
+        let members = Keywords::of(server).unread.into_iter();
         let members = members.filter(|(name, _)| *name != "description");
         let members = members.map(|(name, value)| match name {
             "url" => value.shown(),
@@ -149,7 +148,7 @@ fn servers_of(servers: Option<Json<'_>>, place: Place) -> Result<(Servers, Vec<S
     if bases.is_empty() {
         bases.push(String::new());
     }
-    Ok((Servers { all: all.iter().map(meaning).collect(), place }, bases))
+    Ok((Servers { all: all.iter().map(shown).collect(), place }, bases))
 }
 
 /// The path of a server's URL, with the default value of each variable.

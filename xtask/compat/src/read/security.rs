@@ -1,4 +1,4 @@
-//! Reads what a request needs to be let in.
+//! Reads security requirements and security schemes.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use super::{Reader, list};
 use crate::json::Json;
 
 impl<'t> Reader<'t> {
-    /// Returns the sets of schemes of which any one lets a request in. A scheme is described by
-    /// what it asks for: its name means nothing.
+    /// Returns the security requirements, of which a request has to satisfy one. Each is a set of
+    /// security schemes and scopes.
     pub fn security(&self, security: Option<Json<'t>>) -> Result<BTreeSet<BTreeSet<String>>> {
         let mut all = BTreeSet::new();
         for requirement in list("security", security)? {
-            // One set for each choice of a flow.
+            // A scheme with several OAuth flows makes one requirement for each flow.
             let mut sets = vec![BTreeSet::new()];
             for (name, scopes) in requirement.entries() {
                 let scopes: Vec<_> =
@@ -32,8 +32,8 @@ impl<'t> Reader<'t> {
         Ok(if all.is_empty() { anybody } else { all })
     }
 
-    /// Returns what a client has to do for a scheme, once for each flow. An operation names the
-    /// scopes.
+    /// Describes a security scheme by its keywords, once for each OAuth flow. The scopes are in the
+    /// security requirement.
     fn scheme(&self, name: &str) -> Result<Vec<Vec<String>>> {
         let schemes = self.find("#/components/securitySchemes");
         let Some(scheme) = schemes.and_then(|schemes| schemes.get(name)) else {

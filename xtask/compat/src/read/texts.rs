@@ -1,4 +1,4 @@
-//! Collects the texts for people. They mean nothing to programs, so no type of the model has them.
+//! Collects the text for people, such as descriptions and examples.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::keyword::{Rule, keyword};
 /// Texts as JSON, by their JSON pointers.
 pub type Texts = BTreeMap<String, String>;
 
-/// Collects the texts of a document. `info.version` says what the changes mean, and is no text.
+/// Collects the texts of a document. `info.version` is not one of them.
 pub fn texts(document: &Json<'_>) -> Texts {
     let mut all = Texts::new();
     let info = document.get("info").into_iter().flat_map(|one| one.entries());
@@ -36,7 +36,7 @@ fn collect(json: &Json<'_>, all: &mut Texts) {
         let is_words = keyword(name).is_some_and(|keyword| keyword.rule == Rule::Words);
         is_words && !names_are_free && !(name == "title" && has_named_type(json))
     };
-    for (name, value) in Keywords::of(json).left {
+    for (name, value) in Keywords::of(json).unread {
         if is_text(name) {
             all.insert(value.place.to_string(), value.to_string());
         } else if !name.starts_with("x-") {

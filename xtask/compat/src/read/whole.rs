@@ -1,5 +1,4 @@
-//! Values that are compared as a whole, because documents hardly ever change them: callbacks,
-//! links, the encoding of a form.
+//! Reads values that are compared as a whole, because they hardly ever change, such as callbacks.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +10,8 @@ use crate::keyword::{Rule, keyword};
 use crate::model::{Pointer, Whole};
 
 impl<'t> Reader<'t> {
-    /// A value without texts for people, and without what means the same as its absence. References
-    /// to schemas stay, and every other reference is followed.
+    /// A value without text for people and without default values. References to schemas stay, and
+    /// all other references are replaced by their targets.
     pub fn whole(&mut self, json: &Json<'t>) -> Whole {
         let mut references = BTreeSet::new();
         let value = plain(self.document.value, json, &mut references, &mut Vec::new());
@@ -23,13 +22,13 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// A schema as it is written, without texts for people.
+/// A schema as it is in the document, without text for people.
 pub fn written(document: &Value, place: &str) -> String {
     let plain = |json| plain(document, &json, &mut BTreeSet::new(), &mut Vec::new()).to_string();
     Json::find(document, place).map_or_else(|| "{}".to_owned(), plain)
 }
 
-/// `open` has the references that are being followed.
+/// `open` are the references that are being followed.
 fn plain(
     document: &Value,
     json: &Json<'_>,
@@ -39,7 +38,7 @@ fn plain(
     if let Some(reference) = json.reference() {
         let pointer = decoded(reference);
         let target = target(&Json::root(document), reference).ok().flatten();
-        if pointer.starts_with(Pointer::TYPES) && target.is_some() {
+        if pointer.starts_with(Pointer::SCHEMAS) && target.is_some() {
             references.insert(Pointer::new(&pointer));
         } else if let Some(target) = target.filter(|_| !open.contains(&pointer)) {
             open.push(pointer);
@@ -53,7 +52,7 @@ fn plain(
         let mut items: Vec<Value> =
             json.items().map(|item| plain(document, &item, references, open)).collect();
         if items.iter().all(Value::is_string) {
-            // No list of names has an order.
+            // OpenAPI has no list of strings whose order matters.
             items.sort_by(|one, other| one.as_str().cmp(&other.as_str()));
         }
         return Value::Array(items);
@@ -63,19 +62,19 @@ fn plain(
     }
     let names_are_free = has_free_names(json);
     let is_words = |name: &str| keyword(name).is_some_and(|keyword| keyword.rule == Rule::Words);
-    let left = Keywords::of(json).left.into_iter();
+    let left = Keywords::of(json).unread.into_iter();
     let left = left.filter(|(name, _)| names_are_free || !is_words(name));
     left.map(|(name, value)| (name.to_owned(), plain(document, &value, references, open))).collect()
 }
 
-/// Whether the members of an object are no keywords: one of them may be called `description`. So
-/// may a member of `properties` be called `properties`.
+/// Whether the keys of an object are names and not keywords, as in `properties`. A name may look
+/// like a keyword: `description`, or `properties` itself.
 pub fn has_free_names(json: &Json<'_>) -> bool {
     let is_free = |step: &String| FREE.contains(&&step[..]);
     steps(&json.place).rev().take_while(is_free).count() % 2 == 1
 }
 
-/// The keywords whose value has members of any name.
+/// The keywords whose value is an object with arbitrary names as keys.
 const FREE: [&str; 11] = [
     "default",
     "headers",

@@ -1,4 +1,4 @@
-//! What changed about what anything may say beside its meaning.
+//! Compares extensions, keywords that are compared as a whole, and unknown keywords.
 
 use std::collections::BTreeSet;
 
@@ -7,19 +7,18 @@ use super::graph::Spot;
 use crate::change::Shown;
 use crate::keyword::{Rule, keyword};
 use crate::kind::Kind;
-use crate::model::{Notes, Text, Whole};
+use crate::model::{Extras, Text, Whole};
 
 impl Comparison<'_> {
-    /// Compares extensions, keywords that are compared as a whole, and keywords without a rule. The
-    /// types to which they refer are compared in both directions.
-    pub(super) fn notes(&mut self, at: &Spot, old: &Notes, new: &Notes) {
-        let Notes { place: _, whole, unknown } = old;
+    /// Compares the extras of two objects. Schemas to which both refer are queued.
+    pub(super) fn extras(&mut self, at: &Spot, old: &Extras, new: &Extras) {
+        let Extras { place: _, whole, unknown } = old;
         for name in whole.keys().chain(new.whole.keys()).collect::<BTreeSet<_>>() {
             let (was, is) = (whole.get(name), new.whole.get(name));
             let kind = match (keyword(name).map(|keyword| keyword.rule), was, is) {
-                (Some(Rule::Whole(added, _, _)), None, _) => added,
-                (Some(Rule::Whole(_, _, removed)), _, None) => removed,
-                (Some(Rule::Whole(_, changed, _)), _, _) => changed,
+                (Some(Rule::Whole { added, .. }), None, _) => added,
+                (Some(Rule::Whole { removed, .. }), _, None) => removed,
+                (Some(Rule::Whole { changed, .. }), _, _) => changed,
                 _ => Kind::Extension,
             };
             self.whole(&at.below(name), kind, was, is);
@@ -36,11 +35,11 @@ impl Comparison<'_> {
         let (Some(old), Some(new)) = (old, new) else { return };
         let Whole { json: _, references } = old;
         for name in references.intersection(&new.references) {
-            self.lead(at, name, name);
+            self.queue(at, name, name);
         }
     }
 
-    /// Compares a keyword that is true or absent.
+    /// Compares a keyword whose value is true or false. False means the same as no keyword.
     pub(super) fn flag(&mut self, at: &Spot, (name, kind): (&str, Kind), old: bool, new: bool) {
         if old != new {
             let [was, is] = [old, new].map(|is_set| is_set.then_some("true"));
@@ -48,7 +47,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares two values of JSON.
+    /// Compares two JSON values.
     pub(super) fn json(&mut self, at: &Spot, kind: Kind, old: Option<&Text>, new: Option<&Text>) {
         if old != new {
             let [old, new] = [old, new].map(|json| json.map(|json| Shown::json(json)));

@@ -1,0 +1,208 @@
+//! Compares `oneOf`, `anyOf`, the parts of `allOf` that could not be merged, and discriminators.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::Comparison;
+use super::graph::Spot;
+use super::matching::pairs;
+use crate::Document;
+use crate::kind::Kind;
+use crate::model::{Alternative, Alternatives, Discriminator, Schema, is_any};
+use crate::read::intersection_of;
+
+impl Comparison<'_> {
+    /// Compares the parts of `allOf` that could not be merged.
+    pub(super) fn all_of(&mut self, at: &Spot, old: &[Rc<Schema>], new: &[Rc<Schema>]) {
+        let [old, new] =
+            [old, new].map(|parts| parts.iter().cloned().map(Alternative::of).collect::<Vec<_>>());
+        self.parts(at, None, (&old, &new), (Kind::LimitLoosened, Kind::LimitTightened));
+    }
+
+    /// Compares two lists of subschemas. `discriminator_at` is the discriminator that selects one
+    /// of them; `removed` and `added` are the kinds of change if a list loses or gets one.
+    fn parts(
+        &mut self,
+        at: &Spot,
+        discriminator_at: Option<&Spot>,
+        (old, new): (&[Alternative], &[Alternative]),
+        (removed, added): (Kind, Kind),
+    ) {
+        for (old, new) in pairs((self.old, old), (self.new, new)) {
+            let place = |part: &Alternative| part.schema.place();
+            let at = at.placed(old.map(place), new.map(place));
+            match (old, new) {
+                (Some(old), Some(new)) => {
+                    self.schema(&at, &old.schema, &new.schema);
+                    if let (Some(at), Some(was), Some(is)) =
+                        (discriminator_at, &old.discriminator_values, &new.discriminator_values)
+                    {
+                        self.enumeration(&at.below("mapping"), Some(was), Some(is));
+                    }
+                }
+                (Some(old), None) => {
+                    self.report_schemas(&at, removed, Some(&old.schema), None);
+                }
+                (_, new) => {
+                    self.report_schemas(&at, added, None, new.map(|new| &*new.schema));
+                }
+            }
+        }
+    }
+
+    /// Compares `oneOf` or `anyOf`, unless only one schema has them, and the discriminators.
+    pub(super) fn alternatives(&mut self, at: &Spot, old: &Schema, new: &Schema) {
+        let [old_place, new_place] =
+            [old, new].map(|schema| schema.discriminator.as_ref().map(|one| one.place.0.clone()));
+        let discriminator_at = at.below("discriminator").placed(old_place, new_place);
+        let kinds = (Kind::PartRemoved, Kind::PartAdded);
+        if let (Some(was), Some(is)) = (&old.alternatives, &new.alternatives) {
+            let Alternatives { keyword, list } = &**was;
+            let at = at.below(is.keyword);
+            if *keyword != is.keyword {
+                let kind = match is.keyword {
+                    "oneOf" => Kind::CompositionTightened,
+                    _ => Kind::CompositionLoosened,
+                };
+                self.report_text(&at, kind, Some(keyword), Some(is.keyword));
+            }
+            self.parts(&at, Some(&discriminator_at), (list, &is.list), kinds);
+        }
+        let (was, is) = match (&old.discriminator, &new.discriminator) {
+            (None, None) => return,
+            (Some(was), Some(is)) => {
+                let Discriminator { property, children, place: _, is_own: _ } = &**was;
+                if let (Some(old), Some(new)) = (children, &is.children) {
+                    self.parts(&discriminator_at, Some(&discriminator_at), (old, new), kinds);
+                }
+                if *property != is.property {
+                    let at = discriminator_at.below("propertyName");
+                    self.report_text(&at, Kind::Discriminator, Some(property), Some(&is.property));
+                }
+                return;
+            }
+            (was, is) => (was, is),
+        };
+        let kind = match (was, is) {
+            (Some(was), _) if is_hint(self.old, old, was) => Kind::DiscriminatorHint,
+            (_, Some(is)) if is_hint(self.new, new, is) => Kind::DiscriminatorHint,
+            (Some(_), _) => Kind::TypeWidened,
+            _ => Kind::TypeNarrowed,
+        };
+        let [was, is] = [was, is].map(|one| one.as_ref().map(|one| &*one.property));
+        self.report_text(&discriminator_at, kind, was, is);
+    }
+
+    /// Compares two schemas of which only one has `oneOf` or `anyOf`. `written` has both schemas
+    /// before their references were resolved.
+    pub(super) fn schema_or_alternatives(
+        &mut self,
+        at: &Spot,
+        written: [&Rc<Schema>; 2],
+        old: &Rc<Schema>,
+        new: &Rc<Schema>,
+    ) {
+        let is_added = old.alternatives.is_none();
+        let (single, composed) = if is_added { (old, new) } else { (new, old) };
+        let Some(alternatives) = &composed.alternatives else { return };
+        let list_at = at.below(alternatives.keyword);
+        if has_other_limits(composed) {
+            let document = if is_added { self.new } else { self.old };
+            let Some(only) = document.only_alternative(composed) else {
+                return self.report_schemas(&list_at, Kind::Limit, Some(old), Some(new));
+            };
+            let at = Spot { depth: at.depth + 1, ..at.clone() };
+            let (old, new) = if is_added { (old, &only) } else { (&only, new) };
+            return self.assertions(&at, written, old, new);
+        }
+        let list_of = |schema: &Rc<Schema>| vec![Alternative::of(schema.clone())];
+        let (old_list, new_list) = match is_added {
+            true => (list_of(written[0]), alternatives.list.clone()),
+            false => (alternatives.list.clone(), list_of(written[1])),
+        };
+        let (document, list) = if is_added { (self.new, &new_list) } else { (self.old, &old_list) };
+        if is_wider(single, document, list) {
+            let is_same =
+                |one: &Alternative| is_only_type(&one.schema) && one.schema.type_ == single.type_;
+            let kind = match is_added {
+                _ if list.iter().any(is_same) => Kind::TypeName,
+                true => Kind::TypeNarrowed,
+                false => Kind::TypeWidened,
+            };
+            return self.report_schemas(&list_at, kind, Some(old), Some(new));
+        }
+        let mut is_in_list = old_list.iter().chain(&new_list).any(|one| is_any(&one.schema));
+        for (was, is) in pairs((self.old, &old_list), (self.new, &new_list)) {
+            if let (Some(was), Some(is)) = (was, is) {
+                is_in_list = true;
+                self.alternative(&list_at, &was.schema, &is.schema);
+            }
+        }
+        let kind = match (is_in_list, is_added) {
+            (false, _) => Kind::Type,
+            (true, true) => Kind::TypeWidened,
+            (true, false) => Kind::TypeNarrowed,
+        };
+        self.report_schemas(&list_at, kind, Some(old), Some(new));
+    }
+
+    /// Compares a single schema with the alternative that it became, or the reverse. The name of
+    /// the generated type is not compared, because it changes in any case.
+    fn alternative(&mut self, at: &Spot, old: &Rc<Schema>, new: &Rc<Schema>) {
+        let at = at.placed(Some(old.place()), Some(new.place()));
+        let at = Spot { depth: at.depth + 1, ..at };
+        if let (Some(old_name), Some(new_name)) = (old.pointer(), new.pointer()) {
+            self.queue(&at, old_name, new_name);
+        } else if let (Some(resolved_old), Some(resolved_new)) =
+            (self.old.resolved(old), self.new.resolved(new))
+        {
+            self.assertions(&at, [old, new], &resolved_old, &resolved_new);
+        }
+    }
+}
+
+impl Document {
+    /// The only alternative of a schema, with the keywords beside `oneOf` or `anyOf`. `None` if
+    /// there are several alternatives.
+    fn only_alternative(&self, schema: &Schema) -> Option<Rc<Schema>> {
+        let [only] = &schema.alternatives.as_ref()?.list[..] else { return None };
+        let only = self.resolved(&only.schema)?;
+        let beside = Schema { alternatives: None, ..schema.clone() };
+        let mut all = intersection_of(&beside, &only);
+        all.annotations = schema.annotations.clone();
+        Some(Rc::new(all))
+    }
+}
+
+/// Whether a discriminator changes nothing about the allowed values: each alternative allows only
+/// the values of the property by which the discriminator selects it.
+fn is_hint(document: &Document, schema: &Schema, discriminator: &Discriminator) -> bool {
+    let Some(alternatives) = &schema.alternatives else { return true };
+    alternatives.list.iter().all(|one| {
+        let resolved = document.resolved(&one.schema).unwrap_or_default();
+        let property = resolved.properties.get(&discriminator.property);
+        let property = property.and_then(|property| document.resolved(property));
+        let allowed: Option<BTreeSet<String>> = property.and_then(|one| one.enumeration.clone());
+        one.discriminator_values.is_none() || one.discriminator_values == allowed
+    })
+}
+
+/// Whether a schema has no keyword but `type`, and each alternative is of this type.
+fn is_wider(schema: &Schema, document: &Document, list: &[Alternative]) -> bool {
+    let fits = |one: &Alternative| {
+        let resolved = document.resolved(&one.schema).unwrap_or_default();
+        schema.type_.is_none() || resolved.type_ == schema.type_
+    };
+    is_only_type(schema) && list.iter().all(fits)
+}
+
+/// Whether a schema limits values by more than its type and its alternatives.
+fn has_other_limits(schema: &Schema) -> bool {
+    let rest = Schema { type_: None, alternatives: None, discriminator: None, ..schema.clone() };
+    !is_any(&rest)
+}
+
+/// Whether a schema limits values by no more than its type.
+fn is_only_type(schema: &Schema) -> bool {
+    is_any(&Schema { type_: None, ..schema.clone() })
+}

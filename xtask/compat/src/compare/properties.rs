@@ -1,0 +1,161 @@
+//! Compares the properties of two objects.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::Comparison;
+use super::graph::Spot;
+use crate::Document;
+use crate::change::Shown;
+use crate::json::Place;
+use crate::kind::{Direction, Kind};
+use crate::model::{AdditionalProperties, Nullable, Schema};
+
+impl Comparison<'_> {
+    /// Compares `properties` and `required`.
+    pub(super) fn properties(&mut self, at: &Spot, old: &Schema, new: &Schema) {
+        let properties = at.below("properties");
+        let names = old.properties.keys().chain(new.properties.keys());
+        for name in names.chain(&old.required).chain(&new.required).collect::<BTreeSet<_>>() {
+            let (was, is) = (old.properties.get(name), new.properties.get(name));
+            let at = properties.below(name);
+            let at = at.placed(was.map(|one| one.place()), is.map(|one| one.place()));
+            let required = [old, new].map(|object| object.required.contains(name));
+            let [was_required, is_required] = required;
+            match (was, is) {
+                (Some(was), Some(is)) => self.property(&at, [was, is], required),
+                (Some(was), None) => {
+                    let resolved = self.old.resolved(was).unwrap_or_default();
+                    let was = Some(self.old.shown(was));
+                    self.in_one(&at.only(direction(&resolved)), was_required, was, None);
+                }
+                (None, Some(is)) => {
+                    self.new_property(&at, &old.additional_properties, is, required);
+                }
+                (None, None) if was_required != is_required => {
+                    let kind = if is_required { Kind::Required } else { Kind::Optional };
+                    let [was, is] = [was_required, is_required].map(|required| {
+                        format!("{name} {}", if required { "required" } else { "optional" })
+                    });
+                    self.report_text(&at, kind, Some(&was), Some(&is));
+                }
+                (None, None) => {}
+            }
+        }
+    }
+
+    /// Compares a property that both objects have.
+    fn property(
+        &mut self,
+        at: &Spot,
+        [old, new]: [&Rc<Schema>; 2],
+        [was_required, is_required]: [bool; 2],
+    ) {
+        // `readOnly` and `writeOnly` may be in the schema to which the property refers.
+        let resolved_old = self.old.resolved(old).unwrap_or_default();
+        let resolved_new = self.new.resolved(new).unwrap_or_default();
+        let (was, is) = (&resolved_old.annotations, &resolved_new.annotations);
+        if was.is_read_only && !is.is_read_only && is_required {
+            let new = Some(self.new.shown(new));
+            self.in_one(&at.only(Direction::REQUEST), true, None, new);
+        }
+        let at = self.directions(at, &resolved_old, &resolved_new);
+        self.required(&at, was_required, is_required);
+        let old = with_nullable_of(new, old, [was_required, is_required]);
+        self.schema(&at.sent(was_required || is_required), &old, new);
+    }
+
+    /// Compares a new property with the additional properties of the older object.
+    fn new_property(
+        &mut self,
+        at: &Spot,
+        additional: &AdditionalProperties,
+        new: &Rc<Schema>,
+        [was_required, is_required]: [bool; 2],
+    ) {
+        let resolved = self.new.resolved(new).unwrap_or_default();
+        let at = at.only(direction(&resolved));
+        let shown = Some(self.new.shown(new));
+        match additional {
+            AdditionalProperties::None => {
+                let kind = match is_required {
+                    true => Kind::RequiredAddedToClosed,
+                    false => Kind::AddedToClosed,
+                };
+                return self.report(&at, kind, None, shown);
+            }
+            // A property with this name had to fit the schema of additional properties before.
+            AdditionalProperties::Schema(old) => {
+                self.schema(&at.placed(Some(old.place()), None), old, new);
+            }
+            AdditionalProperties::Any => {}
+        }
+        self.in_one(&at, is_required && !was_required, None, shown);
+    }
+
+    /// Compares `readOnly` and `writeOnly`. Returns the spot with the direction of the property.
+    fn directions(&mut self, at: &Spot, old: &Schema, new: &Schema) -> Spot {
+        let (was, is) = (&old.annotations, &new.annotations);
+        for (name, excluded, was, is) in [
+            ("readOnly", Direction::REQUEST, was.is_read_only, is.is_read_only),
+            ("writeOnly", Direction::RESPONSE, was.is_write_only, is.is_write_only),
+        ] {
+            let kind = if is { Kind::OneWay } else { Kind::BothWays };
+            self.flag(&at.only(excluded), (name, kind), was, is);
+        }
+        if direction(old) == direction(new) { at.only(direction(new)) } else { at.clone() }
+    }
+
+    /// Compares `additionalProperties`.
+    pub(super) fn additional_properties(
+        &mut self,
+        at: &Spot,
+        old: &AdditionalProperties,
+        new: &AdditionalProperties,
+    ) {
+        let shown = |document: &Document, additional: &AdditionalProperties| match additional {
+            AdditionalProperties::Any => Some(Shown::text("true")),
+            AdditionalProperties::None => Some(Shown::text("false")),
+            AdditionalProperties::Schema(schema) => Some(document.shown(schema)),
+        };
+        let (old_shown, new_shown) = (shown(self.old, old), shown(self.new, new));
+        // Without `additionalProperties`, a change is placed at the object.
+        let schema = |additional: &AdditionalProperties, place: &Place| match additional {
+            AdditionalProperties::Any => Some(Rc::new(Schema::any(place.clone()))),
+            AdditionalProperties::None => None,
+            AdditionalProperties::Schema(schema) => Some(schema.clone()),
+        };
+        match (schema(old, &at.old), schema(new, &at.new)) {
+            _ if old == new && *old == AdditionalProperties::Any => {}
+            (None, None) => {}
+            (None, Some(_)) => self.report(at, Kind::ObjectOpened, old_shown, new_shown),
+            (Some(_), None) => self.report(at, Kind::ObjectClosed, old_shown, new_shown),
+            (Some(was), Some(is)) => self.schema(at, &was, &is),
+        }
+    }
+}
+
+/// Whether a property is sent in requests, in responses, or in both.
+fn direction(property: &Schema) -> Direction {
+    match (property.annotations.is_read_only, property.annotations.is_write_only) {
+        (true, false) => Direction::RESPONSE,
+        (false, true) => Direction::REQUEST,
+        _ => Direction::BOTH,
+    }
+}
+
+/// The older property. If a nullable property becomes required and not nullable, or the reverse,
+/// only `required` is to be reported: then the result has the `nullable` of the newer property.
+fn with_nullable_of(
+    new: &Rc<Schema>,
+    old: &Rc<Schema>,
+    [was_required, is_required]: [bool; 2],
+) -> Rc<Schema> {
+    let mut old = old.clone();
+    let (was, is) = (old.annotations.nullable, new.annotations.nullable);
+    let is_one_change = was_required != is_required && (is != Nullable::No) != is_required;
+    if is_one_change && was != is {
+        Rc::make_mut(&mut old).annotations.nullable = is;
+    }
+    old
+}
