@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::mutations::{document, judged};
 use crate::program::{compared, folder, run};
 
-/// A document whose schema S0 refers to S1, S1 to S2 and so on, with this many references each.
+/// A document whose schema S0 refers to S1, S1 to S2 and so on, each with this many references.
 fn chained(prefix: &str, schemas: usize, references: usize, last: &Value) -> String {
     let mut document = document();
     let all = document["components"]["schemas"].as_object_mut().expect("schemas");
@@ -28,7 +28,7 @@ fn chained(prefix: &str, schemas: usize, references: usize, last: &Value) -> Str
 }
 
 /// Following each reference again would take 2^40 steps for 40 schemas. A chain of 40,000 schemas
-/// would overflow the stack of a recursive search, and a loop has no end.
+/// would overflow the stack of a recursive search, and a cycle would never end.
 #[test]
 fn references_that_double_chain_or_loop_are_followed_once() {
     let text = json!({ "type": "string" });
@@ -66,7 +66,7 @@ fn circular_reference_is_reported_as_not_compared() {
     assert!(report.to_string().contains("(not-compared)"), "{report}");
 }
 
-/// The paths are identical (Paths Object), so one of them could hide a change of the other.
+/// The paths are identical (Paths Object), so one path could hide a change of the other one.
 #[test]
 fn paths_that_differ_in_a_parameter_name_are_refused() {
     let mut new = document();
@@ -77,7 +77,7 @@ fn paths_that_differ_in_a_parameter_name_are_refused() {
     assert!(output.contains(named) && output.lines().count() == 1 && status == 2, "{output}");
 }
 
-/// Each of 300 types is made of the next one. Fully merged, they would have 45,000 members.
+/// Each of 300 types has the next one in its `allOf`. Merged, they would have 45,000 properties.
 #[test]
 fn types_made_of_each_other_are_merged_up_to_a_limit() {
     let with = |types: usize, last: Value| {
@@ -111,7 +111,7 @@ fn unreadable_document_is_refused_in_one_line() {
         ("{\"a\": {\"b\": 1, \"b\": 1}}", "the key `b` is duplicated at line 1 column 18"),
         ("a:\n  200: 1\n  '200': 2\n", "the key `200` is duplicated at line 2, column 3"),
         ("a:\n  ~: 1\n", "a key is null: write a name, or quote it at line 2, column 3"),
-        // A byte order mark does not count.
+        // A byte order mark is ignored.
         ("\u{feff}{}", "`openapi` is missing"),
         (
             "{\"openapi\": \"3.1.0\"}",
@@ -147,7 +147,7 @@ fn unreadable_document_is_refused_in_one_line() {
     assert!(output.contains("::error::stdin is empty"), "{output}");
 }
 
-/// The target of a reference into another file could not be compared.
+/// The check reads no other files, so it could not compare the target.
 #[test]
 fn reference_into_another_file_is_refused() {
     let with = |place: &str, reference: &str| {
@@ -173,13 +173,13 @@ fn reference_into_another_file_is_refused() {
     }
     let (output, status) = compared(&old, &with(schema, "#/components/schemas/Gone"), &[]);
     assert!(output.contains("type-widened") && status == 1, "{output}");
-    // A percent-encoded reference to a part of another type is followed. The part has no name.
+    // A percent-encoded reference into another type is followed. Its target has no name.
     let part = "#/components/schemas/%42ook/properties/strict/properties/a";
     let (output, status) = compared(&with(schema, part), &old, &[]);
     assert!(output.contains("nothing changed") && status == 0, "{output}");
 }
 
-/// Some documents contain `null` or a list where OpenAPI does not allow it.
+/// Some documents have null or an array where OpenAPI does not allow it.
 #[test]
 fn keyword_of_the_wrong_type_is_unknown() {
     let with = |keyword: Value| {
@@ -198,7 +198,7 @@ fn keyword_of_the_wrong_type_is_unknown() {
     assert!(judged(&one, &new).to_string().contains("  Book.name  removed"));
 }
 
-/// All types say the same, so any two of them belong together.
+/// All types are equal, so any two of them could be paired.
 #[test]
 fn renaming_a_hundred_equal_types_breaks_no_wire() {
     let with = |suffix: &str| {
@@ -215,7 +215,7 @@ fn renaming_a_hundred_equal_types_breaks_no_wire() {
     assert_eq!(report.class(), Some(Class::Source), "{report}");
 }
 
-/// Real documents have lists with hundreds of parts.
+/// Real documents have hundreds of schemas in one `oneOf`.
 #[test]
 fn two_thousand_parts_find_their_partners() {
     let with = |range: std::ops::Range<usize>, format: &str| {

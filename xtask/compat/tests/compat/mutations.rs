@@ -1,4 +1,4 @@
-//! Small changes of a document, harmful and harmless, with every change that the check reports.
+//! Small edits of a document, harmful and harmless, with all changes that the check reports.
 
 use openapi_compat::{Document, Report, compare};
 use serde_json::Value;
@@ -19,7 +19,7 @@ pub fn judged(old: &Value, new: &Value) -> Report {
     compare(old, new)
 }
 
-/// The changes as the table writes them.
+/// The changes in the format of the table.
 fn found(report: &Report) -> String {
     let changes = report.grouped();
     let entries: Vec<String> = changes

@@ -90,7 +90,7 @@ fn equal_changes_of_operations_and_statuses_are_one_line() {
     let (output, status) = compared(&paths("a", 9), &paths("b", 9), &[]);
     let removed = "breaks source  GET /0 +8  200.a +17  removed: {}  (optional-removed)";
     assert_eq!((lines(&output)[1], status), (removed, 1), "{output}");
-    // So are equal changes of several types that no operation uses.
+    // Equal changes of several types that no operation uses are one line, too.
     let (output, _) = edited(&["set Both/x-a true", "set Unused/x-a true"], &[]);
     assert_eq!(
         lines(&output)[1],
@@ -98,7 +98,7 @@ fn equal_changes_of_operations_and_statuses_are_one_line() {
     );
 }
 
-/// The error type of every status is replaced: a person counts one change.
+/// For a reader it is one change if the error type of all statuses is replaced.
 #[test]
 fn type_replaced_at_many_places_is_one_line() {
     let edits = [
@@ -150,7 +150,7 @@ fn long_values_are_printed_by_their_difference() {
     let (output, _) = compared(&texts[0].to_string(), &texts[1].to_string(), &[]);
     let expected = "  …ired\":[\"a\"],\"type… → …ired\":[\"b\"],\"type…  (limit)";
     assert!(output.contains(expected), "{output}");
-    // The beginning is printed of values that have nothing in common.
+    // If two values have nothing in common, the beginning of each value is printed.
     let (output, _) = edited(&[&long("x")], &[]);
     assert!(output.contains(&format!("  ^[a-z]+$ → {}…  ", "a".repeat(39))), "{output}");
     let (output, _) =
@@ -197,7 +197,7 @@ fn json_contains_full_values_and_every_place() {
     assert_eq!((&report["status"], status), (&json!(1), 1));
     assert_eq!(report["pinned"], json!({ "name": "old", "version": "20240502.0" }));
     assert_eq!(report["class"], "wire");
-    // A change of an error code is at its row.
+    // The place of a changed error code is its entry in `x-error-codes`.
     let edit = "set Error/properties/error/x-error-codes/2/retryable false";
     let (output, _) = edited(&[edit], &["--format", "json"]);
     let report: Value = serde_json::from_str(&output).expect("it prints JSON");
@@ -205,7 +205,7 @@ fn json_contains_full_values_and_every_place() {
     assert_eq!(report["changes"][0]["place"], place);
 }
 
-/// GitHub shows ten annotations of a step.
+/// GitHub shows at most ten annotations for a step.
 #[test]
 fn last_of_ten_annotations_counts_the_rest() {
     let mut new = document();
@@ -393,7 +393,7 @@ fn version_alone_is_reported_and_must_be_semantic() {
     assert!(output.starts_with(says) && status == 2, "{output}");
 }
 
-/// The document on stdin is no file that GitHub could show.
+/// GitHub has no file for stdin.
 #[test]
 fn annotation_about_stdin_names_no_file() {
     let mut new = document();

@@ -14,7 +14,7 @@ use crate::mutations::{document, judged};
 const NAMES: [&str; 4] = ["A", "B", "C", "D"];
 
 /// A discriminator with a value for each type.
-fn tag() -> Value {
+fn discriminator() -> Value {
     let to = |name: &str| json!(format!("#/components/schemas/{name}"));
     let mapping = Map::from_iter(NAMES.map(|name| (name.to_lowercase(), to(name))));
     json!({ "propertyName": "a", "mapping": mapping })
@@ -35,7 +35,7 @@ fn schema() -> impl Strategy<Value = Value> {
         Just(json!({ "enum": [null] })),
         Just(json!({ "type": "string", "nullable": true, "enum": ["a", null] })),
         Just(json!({ "type": "object", "title": "T", "xml": { "name": "x" } })),
-        Just(json!({ "type": "object", "required": ["a"], "discriminator": tag() })),
+        Just(json!({ "type": "object", "required": ["a"], "discriminator": discriminator() })),
         prop::collection::vec("[a-c]", 1..3)
             .prop_map(|all| json!({ "type": "string", "enum": all })),
         name.prop_map(|name| json!({ "$ref": format!("#/components/schemas/{name}") })),
@@ -45,7 +45,7 @@ fn schema() -> impl Strategy<Value = Value> {
         let members = prop::collection::btree_map("[a-d]", inner.clone(), 0..4);
         prop_oneof![
             list.clone().prop_map(|all| json!({ "oneOf": all })),
-            list.clone().prop_map(|all| json!({ "oneOf": all, "discriminator": tag() })),
+            list.clone().prop_map(|all| json!({ "oneOf": all, "discriminator": discriminator() })),
             (inner.clone(), inner.clone()).prop_map(|(one, other)| {
                 json!({ "allOf": [one, { "properties": { "a": other }, "maxLength": 3 }] })
             }),
@@ -76,7 +76,7 @@ fn documents() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Edits any places of a document: removes a value, or replaces it by another value of the
+/// Edits a document at random places: removes a value, or replaces it by another value of the
 /// document.
 fn edited(document: &Value, edits: &[(Index, Index, bool)]) -> Value {
     let mut edited = document.clone();
@@ -115,7 +115,7 @@ fn collect(value: &Value, place: &str, places: &mut Vec<String>) {
     }
 }
 
-/// Reverses the members of a document, and its lists that have no order.
+/// Reverses the members of all objects, and all lists whose order means nothing.
 fn reversed(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
@@ -165,7 +165,7 @@ fn order_changes_nothing_and_type_names_break_no_wire() {
         let new_names = report(&renamed(&old));
         prop_assert!(new_names.class() <= Some(Class::Source), "{new_names}");
 
-        // The edited document may be invalid, and then it is refused.
+        // An edited document that is invalid is refused.
         let new = edited(&old, &edits);
         let Ok(new_document) = Document::parse("new", new.to_string()) else { return Ok(()) };
         let same = Document::parse("new", reversed(&new).to_string());
