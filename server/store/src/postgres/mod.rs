@@ -24,7 +24,7 @@ use crate::engine::{Engine, FirstToken, LAYOUT, Mode, Opened, Outcome, Row};
 use crate::error::{At, Error, Kind};
 use crate::postgres::connector::{Connector, Purpose};
 use crate::postgres::error::Failure;
-use crate::postgres::schema::{Content, UNFINISHED};
+use crate::postgres::schema::UNFINISHED;
 use crate::postgres::session::{ReconnectingSession, Session};
 use crate::token::{StoredToken, TokenName};
 use crate::url::StoreUrl;
@@ -52,7 +52,6 @@ const PAGE_TIMEOUT: Duration = Duration::from_mins(1);
 /// A store in a database.
 pub struct Postgres {
     url: StoreUrl,
-    purpose: Purpose,
     /// Writes rows and tokens.
     write_session: Mutex<ReconnectingSession>,
     /// Reads pages of rows. Pages wait while a table is locked, but the tokens must not wait.
@@ -74,7 +73,7 @@ pub fn open(
         return Ok(Opened { store, is_new: false });
     }
     let store = Postgres::new(names, url, ca, Purpose::WriteSafely)?;
-    let is_new = match (store.is_in(store.change(OPEN, schema::content)?)?, mode) {
+    let is_new = match (store.change(OPEN, schema::contains_store)?, mode) {
         (true, _) => false,
         (false, Mode::ServeOrCreate(first_token)) => store.create(LAYOUT, first_token)?,
         (false, _) => return Err(Error::missing(store.url)),
@@ -89,7 +88,7 @@ pub fn open_to_read(
     ca: Option<&Path>,
 ) -> Result<Postgres, Error> {
     let store = Postgres::new(names, url, ca, Purpose::Read)?;
-    if store.is_in(store.read(OPEN, READ_TIMEOUT, schema::content)?)? {
+    if store.read(OPEN, READ_TIMEOUT, schema::contains_store)? {
         Ok(store)
     } else {
         Err(Error::missing(store.url))
@@ -113,7 +112,7 @@ impl Target {
         ca: Option<&Path>,
     ) -> Result<Self, Error> {
         let store = Postgres::new(names, url, ca, Purpose::WriteSafely)?;
-        let was_store = match store.is_in(store.change(OPEN, schema::content)?) {
+        let was_store = match store.change(OPEN, schema::contains_store) {
             Err(error) if error.kind == Kind::CopyUnfinished => false,
             is_there => is_there?,
         };
@@ -153,7 +152,6 @@ impl Postgres {
         let session =
             |connector| ReconnectingSession::new(connector).map(Mutex::new).at(&name, OPEN);
         Ok(Self {
-            purpose,
             write_session: session(to_write)?,
             page_session: session(to_read.clone())?,
             read_session: session(to_read)?,
@@ -203,21 +201,6 @@ impl Postgres {
             schema::store_version(session, layout, first_token).await
         })
     }
-
-    /// Whether this content of the database is a store that this release reads.
-    fn is_in(&self, content: Content) -> Result<bool, Error> {
-        match content {
-            Content::NoStore => Ok(false),
-            Content::OtherTables => Err(Error::not_a_store(&self.url)),
-            Content::Store(version) if version == i64::from(LAYOUT) => Ok(true),
-            Content::Store(version) if version == i64::from(UNFINISHED) => {
-                let message = "was interrupted, so some rows are missing";
-                let message = format!("a copy into {} {message}", self.url);
-                Err(Error::new(Kind::CopyUnfinished, message))
-            }
-            Content::Store(other) => Err(Error::other_layout(&self.url, other)),
-        }
-    }
 }
 
 impl Engine for Postgres {
@@ -266,9 +249,6 @@ impl Engine for Postgres {
     /// Checks the settings of the database. The read session may be on another host than the write
     /// session; after a failover both reconnect.
     fn inspect(&self) -> Result<(), Error> {
-        if self.purpose != Purpose::WriteSafely {
-            return Ok(());
-        }
         let deadline = Instant::now() + TOKENS_TIMEOUT;
         let mut session = self.read_session.lock();
         let checked = session.retry(Failure::is_transient, deadline, schema::require_safe_settings);

@@ -8,12 +8,15 @@ use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::error::SqlState;
 
 use crate::Names;
-use crate::engine::FirstToken;
+use crate::engine::{FirstToken, LAYOUT};
 use crate::error::{Error, Kind};
 use crate::postgres::error::Failure;
 use crate::postgres::rows::add_token;
 use crate::postgres::session::Session;
 use crate::token::READ;
+
+/// How an error names the database. The caller adds its URL.
+const DATABASE: &str = "the database";
 
 /// The layout version of a database until a copy into it has finished.
 pub const UNFINISHED: u8 = 0;
@@ -38,19 +41,13 @@ fn tables(names: &Names) -> [String; 3] {
     ]
 }
 
-/// What a database contains.
-#[derive(Clone, Copy)]
-pub enum Content {
-    /// No store. A store whose creation was interrupted does not count.
-    NoStore,
-    /// A table of the rows that no store of this service has.
-    OtherTables,
-    /// A store with this layout version.
-    Store(i64),
-}
-
-/// Finds out what the database contains. Fails if its encoding is not UTF-8.
-pub async fn content(session: &Session) -> Result<Content, Failure> {
+/// Whether the database contains a store that this release reads. A store whose creation was
+/// interrupted does not count.
+///
+/// # Errors
+///
+/// Fails if the database contains something else, or if its encoding is not UTF-8.
+pub async fn contains_store(session: &Session) -> Result<bool, Failure> {
     let (layout_table, table) = (session.names.layout_table(), session.names.table);
     let query = format!(
         "SELECT current_setting('server_encoding'),
@@ -68,10 +65,20 @@ pub async fn content(session: &Session) -> Result<Content, Failure> {
     let has_version: bool = row.try_get(1)?;
     let has_rows: bool = row.try_get(2)?;
     if !has_version {
-        return Ok(if has_rows { Content::OtherTables } else { Content::NoStore });
+        // A table of the rows that no store of this service has.
+        return if has_rows { Err(Error::not_a_store(DATABASE).into()) } else { Ok(false) };
     }
     let version = session.row(&format!("SELECT max(version) FROM {layout_table}")).await?;
-    Ok(version.try_get::<_, Option<i64>>(0)?.map_or(Content::NoStore, Content::Store))
+    let error = match version.try_get::<_, Option<i64>>(0)? {
+        None => return Ok(false),
+        Some(version) if version == i64::from(LAYOUT) => return Ok(true),
+        Some(version) if version == i64::from(UNFINISHED) => {
+            let message = "a copy into it was interrupted, so some rows are missing";
+            Error::new(Kind::CopyUnfinished, message)
+        }
+        Some(other) => Error::other_layout(DATABASE, other),
+    };
+    Err(error.into())
 }
 
 /// The maximum number of attempts to create a table that another server may be creating too. If
