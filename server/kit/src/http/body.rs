@@ -77,19 +77,13 @@ async fn receive_up_to(limit: usize, mut body: Body) -> Result<Vec<u8>, Refusal>
     Ok(bytes)
 }
 
-/// A parsed body.
-pub struct Parsed<T> {
-    pub value: T,
-    /// The names of the first few members that the type does not have, for the log.
-    pub ignored: Vec<String>,
-}
-
-/// Parses the text as a `T`.
+/// Parses the text as a `T`. Returns also the names of the first few members that the type does not
+/// have, for the log.
 ///
 /// # Errors
 ///
 /// `error` 400 if the text is not a `T`.
-pub fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<Parsed<T>, Refusal> {
+pub fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<(T, Vec<String>), Refusal> {
     let text = str::from_utf8(text).map_err(|error| {
         let place = format!("byte {}", error.valid_up_to() + 1);
         refused(format!("the body is not UTF-8 at {place}"), &place)
@@ -108,7 +102,7 @@ pub fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<Parsed<T>, Refusal> {
     let value = serde_path_to_error::deserialize(deserializer)
         .map_err(|error| refusal(&error.path().to_string(), error.inner()))?;
     json.end().map_err(|error| refusal(".", &error))?;
-    Ok(Parsed { value, ignored })
+    Ok((value, ignored))
 }
 
 /// Creates a refusal with serde's message, prefixed with the path of the member. The path of the

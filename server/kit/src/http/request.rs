@@ -230,10 +230,10 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for TypedBo
         // Free the head, which may have 400 KiB, because the rest of the request may take a while.
         drop(head);
         let body = body::receive(body, &request.state.limits).await?;
-        let parsed = body::parse(&body)?;
-        request.record.ignored = parsed.ignored;
+        let (value, ignored) = body::parse(&body)?;
+        request.record.ignored = ignored;
         request.state.tokens.check_still_accepted(&request.token)?;
-        Ok(parsed.value)
+        Ok(value)
     }
 }
 
