@@ -142,13 +142,11 @@ async fn failure_has_the_code_and_the_wait_of_the_refusal() {
 async fn large_body_that_is_refused_is_not_to_be_repeated() {
     let server = Server::start();
     let client = client(&server.url, &server.token).expect("a client");
-    for megabytes in [3, 20] {
+    for megabytes in [3, 3, 20, 20] {
         let large = new_plant(1, &"x".repeat(megabytes << 20), None);
-        for _ in 0..5 {
-            let sent = client.create_plant().body(large.clone()).send().await;
-            let failure = Failure::from(sent.expect_err("the body is too large"));
-            assert!(!failure.is_retryable(), "{failure}");
-        }
+        let sent = client.create_plant().body(large).send().await;
+        let failure = Failure::from(sent.expect_err("the body is too large"));
+        assert!(!failure.is_retryable(), "{failure}");
     }
 }
 

@@ -269,14 +269,17 @@ fn recipe_converts_csv_exactly_or_fails() {
         (b"id,name\n1,Caf\xe9\n", ""),
         (b"id;name\n1;Fern\n", ""),
     ];
-    each_row(table.map(|(csv, lines)| (csv.escape_ascii(), lines, csv)), |(_, lines, csv)| {
-        write(&server, "plants.csv", csv);
-        let mut python = Command::new("python3");
-        python.args(["-c", recipe, "plants.csv"]).current_dir(server.folder());
-        let ended = run(&mut python);
-        assert_eq!(ended.code == Some(0), !lines.is_empty(), "{ended:?}");
-        assert!(lines.is_empty() || ended.stdout == lines, "{ended:?}");
-    });
+    each_row(
+        table.map(|(csv, lines)| (csv.escape_ascii().to_string(), lines, csv)),
+        |(_, lines, csv)| {
+            write(&server, "plants.csv", csv);
+            let mut python = Command::new("python3");
+            python.args(["-c", recipe, "plants.csv"]).current_dir(server.folder());
+            let ended = run(&mut python);
+            assert_eq!(ended.code == Some(0), !lines.is_empty(), "{ended:?}");
+            assert!(lines.is_empty() || ended.stdout == lines, "{ended:?}");
+        },
+    );
     write(&server, "plants.jsonl", converted.concat());
     run(&mut plants(&server, "import plants.jsonl")).expect(0, "", "plants: ");
     let created = server.export();

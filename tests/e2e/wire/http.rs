@@ -54,22 +54,13 @@ fn dropshot_and_hyper_answer_what_does_not_reach_the_operation() {
     let fields = |fields: &str| request.replace("Host: plants\r\n", fields);
     let table = [
         (line("POST / HTTP/1.1"), 404, true),
-        (line("POST /plants.json HTTP/1.1"), 404, true),
-        (line("POST /Plants HTTP/1.1"), 404, true),
-        (line("POST * HTTP/1.1"), 404, true),
         (line("GET /plants HTTP/1.1"), 405, true),
-        (line("OPTIONS /plants HTTP/1.1"), 405, true),
-        (line("PLANT /plants HTTP/1.1"), 405, true),
         (line("POST /x/../plants HTTP/1.1"), 400, true),
         (line("POST /%ff HTTP/1.1"), 400, true),
         (line("POST /%zz HTTP/1.1"), 404, true),
         (line("POST /%2e%2e/plants HTTP/1.1"), 404, true),
-        (line("POST /plants"), 400, false),
-        (line("POST /plants HTTP/3.0"), 400, false),
         (line("\0"), 400, false),
-        (fields("Host plants\r\n"), 400, false),
         (fields("Content-Length: 1\r\n"), 400, false),
-        (fields("Transfer-Encoding: gzip\r\n"), 400, false),
         (line(&format!("POST /{} HTTP/1.1", "p".repeat(70_000))), 414, false),
         (fields(&"A: b\r\n".repeat(101)), 431, false),
     ];
