@@ -1,5 +1,7 @@
 //! Direct access to the store while the server uses it, so that a test can read, lock or break it.
 
+use std::ops::Range;
+
 use plant_store_tests::postgres::Session;
 use plant_store_tests::{Engine, Server};
 use rusqlite::Connection;
@@ -29,6 +31,20 @@ pub fn execute(server: &Server, statement: &str) {
         Engine::Sqlite => open(server).execute_batch(statement).expect("the statement succeeds"),
         Engine::Postgres => session(server).execute(statement),
     }
+}
+
+/// Adds small plants with these ids to the table.
+pub fn insert(server: &Server, ids: Range<i64>) {
+    let (first, last) = (ids.start, ids.end - 1);
+    execute(
+        server,
+        &format!(
+            "WITH RECURSIVE ids (id) AS (
+                SELECT {first} UNION ALL SELECT id + 1 FROM ids WHERE id < {last}
+            ) INSERT INTO plants (id, json)
+                SELECT id, '{{\"name\":\"Ficus ' || id || '\"}}' FROM ids"
+        ),
+    );
 }
 
 /// Returns the number that a query selects. Both engines must understand the query.

@@ -47,7 +47,7 @@ fn blocked(mut export: Command) -> BlockedExport {
 #[test]
 fn export_writes_one_canonical_json_line_a_plant() {
     let server = Server::start();
-    assert_eq!(server.command(&["export"]), "");
+    assert_eq!(server.run("export").succeeded(), "");
     for body in [
         r#"{"name":"Fern","id":2}"#,
         r#"{"tag":"","x":1,"name":"","id":-1}"#,
@@ -63,7 +63,7 @@ fn export_writes_one_canonical_json_line_a_plant() {
         r#"{"id":10,"name":"\u0000/\"é","tag":"indoor"}"#,
         "",
     ];
-    assert_eq!(server.command(&["export"]), expected.join("\n"));
+    assert_eq!(server.run("export").succeeded(), expected.join("\n"));
 }
 
 /// The export is blocked on its output while plants are created before and after its position. It

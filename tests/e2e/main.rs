@@ -1,5 +1,6 @@
 //! The end-to-end tests, which use the real binary, real sockets and the real client.
 
+mod check;
 mod consumers;
 mod database;
 mod export;

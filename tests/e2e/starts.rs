@@ -1,12 +1,14 @@
 //! A start that succeeds: what it logs, what it prints for a new store, and what it tells its
 //! supervisor.
 
+use std::env;
 use std::net::TcpListener;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
 use plant_store_tests::prelude::*;
 use plant_store_tests::process::send;
+use plant_store_tests::{has, post};
 
 use crate::database::STORE;
 
@@ -55,8 +57,9 @@ fn server_listens_on_the_given_address() {
         ("0.0.0.0", "0.0.0.0", "127.0.0.1"),
         ("localhost", "127.0.0.1", "127.0.0.1"),
     ];
-    // Some machines have no IPv6.
-    let ipv6 = TcpListener::bind("[::1]:0").is_ok().then_some(("[::]", "[::]", "[::1]"));
+    // Some machines have no IPv6. The machines of CI must have it.
+    let has_ipv6 = TcpListener::bind("[::1]:0").is_ok() || env::var_os("CI").is_some();
+    let ipv6 = has("IPv6", has_ipv6).then_some(("[::]", "[::]", "[::1]"));
     each_row(ipv4.into_iter().chain(ipv6), |(host, expected, client)| {
         let server = Server::starting().with(&["--listen", &format!("{host}:0")]).start();
         let port = server.address.port();
@@ -88,6 +91,36 @@ fn no_create_starts_only_on_an_existing_store() {
     let server = Server::starting_in(folder).start();
     let server = server.stopped_by(Signal::SIGTERM).with(&["--no-create"]).start();
     server.create(&plant(1, "Ficus", None)).plant();
+}
+
+/// One of them creates the store. A file is served by that server alone, a database by all.
+#[test]
+fn servers_that_start_together_create_one_store() {
+    for _ in 0..amount(2, 20) {
+        let folder = Folder::new();
+        let start = || Launched::start(folder.command().arg("serve").stderr(Stdio::null()));
+        let serving: Vec<_> = thread::scope(|scope| {
+            let starting: Vec<_> = (0..6).map(|_| scope.spawn(start)).collect();
+            let started = starting.into_iter().map(|server| server.join().expect("no panic"));
+            started.filter_map(Result::ok).collect()
+        });
+        let run = |words: &str| run(folder.command().args(words.split(' ')));
+        let token = run("token create ci").succeeded();
+        for (id, server) in (0..).zip(&serving) {
+            let request = post(&bearer(token.trim_end()), plant(id, "Ficus", None).as_bytes());
+            Connection::open(server.address).exchange(&request).plant();
+        }
+        let tokens = run("token list").succeeded();
+        assert_eq!(tokens.lines().count(), 3, "one server created `first`: {tokens}");
+        if Engine::of_this_run() == Engine::Postgres {
+            assert_eq!(serving.len(), 6);
+            continue;
+        }
+        assert_eq!(serving.len(), 1);
+        run("serve").failed(1, "sqlite:plant-store.db is in use by another process");
+        drop(serving);
+        start().expect("the lock has ended with its process");
+    }
 }
 
 #[test]

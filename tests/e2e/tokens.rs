@@ -40,7 +40,7 @@ fn new_token_is_accepted_until_it_expires_or_is_revoked() {
     server.wait_until("the expired token is refused", || !is_accepted(brief));
     assert!(is_accepted(&server.token), "the other token is still accepted");
     let mut in_flight = in_flight(&server, &ficus);
-    server.command(&["token", "revoke", "first"]);
+    server.run("token revoke first").succeeded();
     assert_eq!(in_flight.exchange(ficus.as_bytes()).error(), 401);
     assert!(!is_accepted(brief) && !is_accepted(&server.token));
 }
@@ -69,9 +69,9 @@ fn token_create_prints_only_the_token_and_does_not_store_it() {
 #[test]
 fn refused_change_changes_nothing_and_shows_no_token() {
     let server = Server::start();
-    let ci = server.command(&["token", "create", "ci"]);
+    let ci = server.run("token create ci").succeeded();
     let ci = ci.trim_end();
-    let before = server.command(&["token", "list"]);
+    let before = server.run("token list").succeeded();
     let table = [
         ("create first", "\"first\""),
         ("revoke FIRST", "\"FIRST\""),
@@ -84,12 +84,12 @@ fn refused_change_changes_nothing_and_shows_no_token() {
         let refused = server.run(&format!("token {words}"));
         refused.failed(1, named);
         assert!(!refused.stderr.contains(&ci[8..20]), "{refused:?}");
-        assert_eq!(server.command(&["token", "list"]), before, "nothing was changed");
+        assert_eq!(server.run("token list").succeeded(), before, "nothing was changed");
     });
     let revoked = server.run(&format!("token revoke {ci} ci {ci}"));
     revoked.expect(0, "", "revoked ci in ");
     assert_eq!(revoked.stderr.lines().count(), 1, "{revoked:?}");
-    assert!(!server.command(&["token", "list"]).contains("ci "));
+    assert!(!server.run("token list").succeeded().contains("ci "));
     // The token is revoked and created again while no server runs.
     let stopped = server.stopped_by(Signal::SIGTERM);
     for words in [["token", "revoke", "first"], ["token", "create", "first"]] {
@@ -127,7 +127,7 @@ fn token_list_shows_names_first_characters_and_times() {
     let days = 90 * 24 * 60 * 60;
     assert!((days..=days + 1).contains(&seconds), "{seconds}");
 
-    let table = server.command(&["token", "list"]);
+    let table = server.run("token list").succeeded();
     let rows: Vec<Vec<_>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
     let row = |token: &Value, expires: &Value| {
         let text = |value: &Value| value.as_str().expect("a string").to_owned();
@@ -164,7 +164,7 @@ fn expired_token_keeps_its_name_until_it_is_revoked() {
     assert!(listed(&server, " --expiring 59min").is_empty());
     assert_eq!(listed(&server, " --expiring 61min")[0]["name"], "first");
     expire(&server, "first", -60);
-    assert!(server.command(&["token", "list"]).contains(" (expired)"));
+    assert!(server.run("token list").succeeded().contains(" (expired)"));
     assert_eq!(listed(&server, "")[0]["expired"], true);
 
     let plant = plant(1, "Ficus", None);
@@ -174,8 +174,8 @@ fn expired_token_keeps_its_name_until_it_is_revoked() {
     assert_eq!(record["cause"], "the token has expired");
 
     server.run("token create first").failed(1, "\"first\" already exists: revoke it");
-    server.command(&["token", "revoke", "first"]);
-    let token = server.command(&["token", "create", "first"]);
-    assert!(!server.command(&["token", "list"]).contains("expired"));
+    server.run("token revoke first").succeeded();
+    let token = server.run("token create first").succeeded();
+    assert!(!server.run("token list").succeeded().contains("expired"));
     server.create_with(&bearer(token.trim_end()), &plant).plant();
 }

@@ -96,11 +96,6 @@ impl From<TempDir> for Folder {
     }
 }
 
-/// Returns the URL of the store that belongs to a folder. See [`Folder::new`].
-pub fn store_of(folder: &Path) -> String {
-    database_of(folder).map_or_else(|| DEFAULT.into(), |database| CLUSTER.url(database))
-}
-
 /// Returns a command that runs the binary in a folder, on the store that belongs to it (see
 /// [`Folder::new`]). A server listens on any free port, because the default port may be in use.
 pub fn binary_in(folder: &Path) -> Command {
@@ -111,9 +106,10 @@ pub fn binary_in(folder: &Path) -> Command {
     command
 }
 
-/// Removes the variables with our prefix, which the tests and the user may have set, from a process
-/// that runs the binary. The binary would warn about them or use them.
-pub fn without_own_variables(command: &mut Command) {
+/// Removes the variables with our prefix and PGPASSWORD, which the tests and the user may have set,
+/// from a process that runs the binary. The binary would warn about them or use them.
+fn without_own_variables(command: &mut Command) {
+    command.env_remove("PGPASSWORD");
     for (name, _) in env::vars_os() {
         if name.to_string_lossy().starts_with("PLANT_STORE_") {
             command.env_remove(name);

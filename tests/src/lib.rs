@@ -14,6 +14,7 @@ mod server;
 mod table;
 pub mod tls;
 
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -22,7 +23,7 @@ use serde_json::Value;
 
 pub use build::{GOOSE_FARM, PLANT_STORE, PLANTS, build_example, library};
 pub use events::{EVENT_TIMEOUT, wait_until};
-pub use folder::{Engine, Folder, binary_in, store_of, without_own_variables};
+pub use folder::{Engine, Folder, binary_in};
 pub use groundwork_testing::{Connection, Launched, Response, token};
 pub use http::{Created, bearer, head, post};
 pub use server::{Server, Starting};
@@ -57,6 +58,16 @@ pub fn root() -> &'static Path {
 /// Returns how often a test does something: `soak` if `PLANT_STORE_SOAK` is set, else `short`.
 pub fn amount(short: usize, soak: usize) -> usize {
     if std::env::var_os("PLANT_STORE_SOAK").is_some() { soak } else { short }
+}
+
+/// Returns whether a part of a test can run. If not, reports that it is skipped, even if the test
+/// succeeds.
+pub fn has(what: &str, is_there: bool) -> bool {
+    if !is_there {
+        // The test harness captures `println!`, but not this.
+        let _ = writeln!(io::stderr(), "skipped: a part of a test needs {what}");
+    }
+    is_there
 }
 
 /// Returns the JSON body that creates a plant. Required members without a parameter here get the

@@ -232,11 +232,6 @@ impl Server {
         run(self.folder.command().args(words.split(' ')))
     }
 
-    /// Runs another command on the same store, which must succeed. Returns its stdout.
-    pub fn command(&self, arguments: &[&str]) -> String {
-        run(self.folder.command().args(arguments)).succeeded()
-    }
-
     /// Returns all plants of the store, as exported by `plant-store export`.
     pub fn export(&self) -> BTreeMap<i64, NewPlant> {
         let text = self.run("export").succeeded();

@@ -154,7 +154,7 @@ async fn bodies_and_unread_answers_fit_the_memory_formula() {
     // On a busy machine a thousand large plants may wait longer than the default timeouts.
     let flags = ["--body-timeout", "1h", "--store-timeout", "1m"];
     let server = Server::starting().with(&flags).start();
-    let other = server.command(&["token", "create", "other"]);
+    let other = server.run("token create other").succeeded();
     let tokens = [server.token.as_str(), other.trim()];
     let is_created = || server.create(&plant(2, "Ficus", None)).status == 200;
     let mut bodies = Vec::new();

@@ -3,40 +3,59 @@
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 
+use plant_store_tests::postgres::Session;
 use plant_store_tests::prelude::*;
-use plant_store_tests::store_of;
 
 use super::killed::kill_copies;
-use super::{Prepare, create, files};
-use crate::database::STORE;
-
-/// Returns the URL of a store in that file.
-fn url(file: &Path) -> String {
-    format!("sqlite:{}", file.display())
-}
+use super::{Prepare, absolute, create, files};
+use crate::database::{self, STORE};
 
 #[test]
-fn copy_contains_every_plant_and_token() {
+fn copy_and_its_copy_keep_every_byte_and_token() {
+    assert_copy_keeps_every_byte(Folder::new());
+}
+
+/// Copies a store with plants of every kind, on several pages, into the store of that folder, and
+/// from there into a file.
+pub fn assert_copy_keeps_every_byte(folder: Folder) {
     let server = Server::start();
-    create(&server, 0..2000);
-    server.create(r#"{"id":-1,"name":"\u0000","tag":""}"#).plant();
-    let ci = server.command(&["token", "create", "ci"]).trim_end().to_owned();
-    let folder = TempDir::new().expect("a temporary folder");
-    let file = folder.path().join(STORE);
-    let copy = format!("copy --from {} --to {} --tokens from", server.store(), url(&file));
-    let stdout = server.run(&copy).succeeded();
-    assert!(stdout.contains("; plants: 2001, tokens: 2, digest: "), "{stdout}");
+    for (id, name, tag) in [
+        (i64::MIN, "\0", None),
+        (-1, "", Some("")),
+        (0, "Fern 🌱 \"lyrata\" \\", Some("indoor")),
+        (i64::MAX, "Fern", Some("")),
+    ] {
+        server.create(&plant(id, name, tag)).plant();
+    }
+    database::insert(&server, 10..2510);
+    let ci = server.run("token create ci").succeeded();
+    let exported = server.run("export").succeeded();
+    let to = absolute(folder.path(), folder.store());
+    let stdout = server.run(&format!("copy --from {} --to {to} --tokens from", server.store()));
+    let stdout = stdout.succeeded();
+    assert!(stdout.contains("; plants: 2504, tokens: 2, digest: "), "{stdout}");
     let named = stdout.contains("accepts the token ci\n") && stdout.contains("token first\n");
     assert!(named, "{stdout}");
-    assert!(files(folder.path()).into_keys().eq([STORE]), "no other file");
-    assert_eq!(fs::metadata(&file).expect("the copy").permissions().mode() & 0o777, 0o600);
+    if let Some(file) = to.strip_prefix("sqlite:") {
+        assert!(files(folder.path()).into_keys().eq([STORE]), "no other file");
+        assert_eq!(fs::metadata(file).expect("the copy").permissions().mode() & 0o777, 0o600);
+    }
+    server.run(&format!("copy --from {to} --to sqlite:back.db --tokens none")).succeeded();
+    for store in [&*to, "sqlite:back.db"] {
+        let copied = server.run(&format!("export --store {store}")).succeeded();
+        assert!(copied == exported, "{store} differs");
+    }
 
-    let copied = Starting::on(folder, &ci).start();
-    assert_eq!(copied.command(&["export"]), server.command(&["export"]));
-    copied.create(&plant(3000, "Fern", None)).plant();
+    // Clients see the copied plants as the same: a repeat gets 200, and a different plant 409.
+    let copied = Starting::on(folder, ci.trim_end()).start();
+    for line in exported.lines().filter(|line| !line.contains("Ficus")) {
+        copied.create(line).plant();
+    }
+    assert_eq!(copied.create(&plant(i64::MAX, "Fern", None)).error(), 409, "the tag is ''");
     // The copy is independent: a change of one store does not affect the other.
-    assert_eq!(server.export().len(), 2001);
-    server.create_with(&bearer(&ci), &plant(3001, "Fern", None)).plant();
+    copied.create(&plant(3000, "Fern", None)).plant();
+    assert!(server.run("export").succeeded() == exported);
+    server.create_with(&bearer(ci.trim_end()), &plant(3001, "Fern", None)).plant();
 }
 
 /// A forgotten choice must not accept a token that was revoked.
@@ -45,23 +64,23 @@ fn tokens_of_a_copy_are_those_that_the_command_names() {
     let server = Server::start();
     server.create(&plant(1, "Ficus", None)).plant();
     let folder = TempDir::new().expect("a temporary folder");
-    let to = |name: &str| url(&folder.path().join(name));
+    let to = |name: &str| format!("sqlite:{}", folder.path().join(name).display());
     let copy = |from: &str, name: &str, flags: &str| {
         server.run(format!("copy --from {from} --to {} {flags}", to(name)).trim_end())
     };
     copy(server.store(), "x.db", "").expect(2, "", "--tokens <from|none|URL>");
     assert!(files(folder.path()).is_empty());
 
-    let listed = |name: &str| server.command(&["token", "list", "--store", &to(name)]);
+    let listed = |name: &str| server.run(&format!("token list --store {}", to(name))).succeeded();
     copy(server.store(), "none.db", "--tokens none").succeeded();
     assert_eq!(listed("none.db").lines().count(), 1, "only the header");
     copy(server.store(), "backup.db", "--tokens from").succeeded();
-    server.command(&["token", "create", "new"]);
-    server.command(&["token", "revoke", "first"]);
+    server.run("token create new").succeeded();
+    server.run("token revoke first").succeeded();
     let tokens = format!("--tokens {}", server.store());
     let stdout = copy(&to("backup.db"), "other.db", &tokens).succeeded();
     assert!(stdout.contains("accepts the token new\n"), "{stdout}");
-    assert_eq!(listed("other.db"), server.command(&["token", "list"]));
+    assert_eq!(listed("other.db"), server.run("token list").succeeded());
 }
 
 #[test]
@@ -70,25 +89,20 @@ fn copy_to_a_taken_path_is_refused_and_changes_nothing() {
     create(&server, 0..3);
     let theirs: Prepare = |at| fs::write(at, "theirs").expect("a file");
     let link: Prepare = |at| symlink("nowhere", at).expect("a link");
-    let rows: [(&str, Prepare, &str); 9] = [
-        ("copy.db", theirs, "something already exists at"),
+    let rows: [(&str, Prepare, &str); 5] = [
         ("copy.db", |at| fs::write(at, "").expect("a file"), "something already exists at"),
-        ("copy.db", |at| fs::create_dir(at).expect("a folder"), "something already exists at"),
         ("copy.db", link, "something already exists at"),
         ("copy.db-wal", theirs, "copy.db-wal"),
-        ("copy.db-shm", theirs, "copy.db-shm"),
-        ("copy.db-journal", theirs, "copy.db-journal"),
-        ("copy.db-wal", link, "copy.db-wal"),
+        ("copy.db-journal", link, "copy.db-journal"),
         ("no/copy.db", |_| {}, "there is no folder"),
     ];
     each_row(rows, |(name, take, expected)| {
         let folder = TempDir::new().expect("a temporary folder");
         take(&folder.path().join(name));
         let before = files(folder.path());
-        let file = name.split("db").next().unwrap_or_default().to_owned() + "db";
-        let to = url(&folder.path().join(file));
-        let copy = format!("copy --from {} --to {to} --tokens from", store_of(server.folder()));
-        server.run(&copy).failed(1, expected);
+        let file = folder.path().join(name.split('-').next().unwrap_or_default());
+        let copy = format!("copy --from {} --to sqlite:{}", server.store(), file.display());
+        server.run(&(copy + " --tokens from")).failed(1, expected);
         assert!(files(folder.path()) == before, "{:?}", files(folder.path()).keys());
     });
 }
@@ -99,7 +113,7 @@ fn copy_onto_a_full_disk_leaves_nothing_at_its_path() {
     let server = Server::start();
     create(&server, 0..500);
     let folder = TempDir::new().expect("a temporary folder");
-    let to = url(&folder.path().join(STORE));
+    let to = format!("sqlite:{}", folder.path().join(STORE).display());
     let mut copy = binary_in(server.folder());
     copy.args(["copy", "--from", server.store(), "--to", &to, "--tokens", "from"]);
     let script = "trap '' XFSZ; ulimit -f 200 && exec \"$0\" \"$@\"";
@@ -108,19 +122,29 @@ fn copy_onto_a_full_disk_leaves_nothing_at_its_path() {
 }
 
 #[test]
-fn killed_copy_is_whole_or_not_there() {
+fn killed_copy_is_whole_or_no_store() {
     let server = Server::start();
-    create(&server, 0..200);
-    kill_copies(
-        &server,
-        "sqlite:copy.db",
-        "",
-        || {},
-        |folder| {
-            for name in files(folder).into_keys() {
-                let is_known = name == "copy.db" || name.starts_with("copy.db.unfinished-copy-");
-                assert!(is_known, "{name}");
-            }
-        },
-    );
+    if Engine::of_this_run() == Engine::Sqlite {
+        database::insert(&server, 0..6000);
+        let check = |folder: &Path| {
+            let is_known =
+                |name: &str| name == "copy.db" || name.starts_with("copy.db.unfinished-copy-");
+            assert!(files(folder).keys().all(|name| is_known(name)), "{:?}", files(folder).keys());
+        };
+        kill_copies(&server, "sqlite:copy.db", "", || {}, check);
+    } else {
+        database::insert(&server, 0..2500);
+        let folder = Folder::new();
+        let session = Session::open(folder.store());
+        let drop_all =
+            || session.execute("DROP TABLE IF EXISTS plant_store_schema, plants, tokens");
+        kill_copies(&server, folder.store(), "--add", drop_all, |_| wait_for_end(&session));
+    }
+}
+
+/// Waits until no command has a session with the database of this session.
+pub fn wait_for_end(session: &Session) {
+    let sessions = "SELECT count(*) FROM pg_stat_activity
+        WHERE application_name = 'plant-store' AND datname = current_database()";
+    wait_until(|| session.value(sessions) == "0", || "a session of the copy stays".into());
 }

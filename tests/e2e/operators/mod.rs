@@ -11,6 +11,15 @@ use plant_store_tests::prelude::*;
 /// What a row of a table does to a folder, or to a file that does not exist yet.
 pub type Prepare = fn(&Path);
 
+/// Returns the URL of a store for commands that run in any folder. The path in `url` is relative to
+/// `folder`, if it is the URL of a file.
+pub fn absolute(folder: &Path, url: &str) -> String {
+    match url.strip_prefix("sqlite:") {
+        Some(file) => format!("sqlite:{}", folder.join(file).display()),
+        None => url.to_owned(),
+    }
+}
+
 /// Returns each name in a folder, with the content of the file. Anything else has no content.
 pub fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder).expect("the folder exists");

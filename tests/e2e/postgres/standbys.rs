@@ -19,7 +19,7 @@ struct Pair {
 impl Pair {
     fn start(store_timeout: &str) -> Self {
         let (primary, _) = cluster_with_database();
-        let standby = primary.standby("s1");
+        let standby = primary.standby();
         let server = start_with_hosts([&primary, &standby].map(Cluster::port), store_timeout);
         // After this create, the test write of the start cannot be the commit that waits for the
         // standby.
@@ -77,7 +77,7 @@ fn create_is_503_while_the_standby_is_down() {
     let other = plant(2, "Ivy", None);
     assert_eq!(server.create(&other).error(), 503, "a conflict depends on the same row");
     pair.standby.start_again();
-    pair.primary.wait_for_standby("s1");
+    pair.primary.wait_for_standby();
     server.create(&fern).plant();
     assert_eq!(server.create(&other).error(), 409);
     assert!(is_there(&pair.standby, 2));
@@ -104,7 +104,7 @@ fn uncommitted_row_after_primary_restart_is_not_acknowledged() {
         let added = pair.create(scope, &plant(2, "Fern", None));
         assert!(!created.is_finished() && !added.is_finished());
 
-        pair.primary.kill();
+        pair.primary.stop("immediate");
         pair.standby.start_again();
         assert!(!is_there(&pair.standby, 1), "the standby never had it");
         pair.standby.promote();

@@ -5,10 +5,12 @@
 use std::os::unix::fs::{FileExt, MetadataExt, chown, symlink};
 
 use nix::unistd::geteuid;
+use plant_store_tests::has;
 use plant_store_tests::prelude::*;
 use rusqlite::Connection;
 
 use crate::database::{STORE, WAL};
+use crate::operators::killed::killed_before;
 use crate::operators::{Prepare, files};
 use crate::without_store::starts::failed_first_start;
 
@@ -26,33 +28,24 @@ const COMMANDS: [&str; 7] = [
 /// nothing in the folder.
 fn assert_refused(folder: &Path, store: &str, commands: &[&str], expected: &[&str]) {
     let before = files(folder);
-    let run = |words: &str| {
-        let store = ["--store", &format!("sqlite:{store}")].map(str::to_owned);
-        run(binary_in(folder).args(words.split(' ')).args(store))
-    };
     for words in commands {
-        let refused = run(words);
+        let store = ["--store", &format!("sqlite:{store}")];
+        let refused = run(binary_in(folder).args(words.split(' ')).args(store));
         for text in expected {
             refused.failed(if *words == "check" { 2 } else { 1 }, text);
         }
         assert!(files(folder) == before, "{words} changes {:?}", files(folder).keys());
     }
-    if commands.contains(&"check") {
-        let checked = run("check --json");
-        assert_eq!(checked.code, Some(2));
-        let report: Value = serde_json::from_str(&checked.stdout).expect("JSON");
-        assert_eq!(report["sound"], Value::Null, "{report}");
-        assert!(report["faults"][0].as_str().expect("text").contains(expected[0]), "{report}");
-    }
 }
 
-/// Creates a database of another program in WAL mode.
-fn other_database(file: &Path) -> Connection {
+/// A database of another program in WAL mode.
+fn other_database(file: &Path) {
     let connection = Connection::open(file).expect("a database");
     let tables = "PRAGMA user_version = 1; PRAGMA journal_mode = wal;
         CREATE TABLE plants (id INTEGER PRIMARY KEY); CREATE TABLE tokens (name TEXT);";
     connection.execute_batch(tables).expect("tables");
-    connection
+    // It stays open, so that it keeps its WAL.
+    std::mem::forget(connection);
 }
 
 fn store_of_a_newer_version(file: &Path) {
@@ -63,61 +56,31 @@ fn store_of_a_newer_version(file: &Path) {
     store.write_all_at(&[2 << 1], 71).expect("the header");
 }
 
-fn write(file: &Path, bytes: &[u8]) {
-    fs::write(file, bytes).expect("a file");
+fn write(file: &Path, text: &str) {
+    fs::write(file, text).expect("a file");
 }
 
-fn orphan(file: &Path, suffix: &str) {
-    write(Path::new(&format!("{}{suffix}", file.display())), b"orphaned");
-}
-
-fn two_names(file: &Path) {
-    drop(other_database(file));
-    fs::hard_link(file, file.with_extension("other")).expect("a link");
+fn link(file: &Path) {
+    symlink("nowhere", file).expect("a link");
 }
 
 #[test]
 fn path_that_is_not_a_store_is_refused_and_left_unchanged() {
-    let rows: [(&str, Prepare, &[&str]); 14] = [
-        ("text", |file| write(file, b"plants\n"), &["is not a store"]),
-        ("zeros", |file| write(file, &[0; 4096]), &["is not a store"]),
-        (
-            "header",
-            |file| write(file, &[b"SQLite format 3\0".as_slice(), &[0xff; 9000]].concat()),
-            &["is not a store"],
-        ),
-        ("database", |file| drop(other_database(file)), &["is not a store"]),
-        // It keeps its WAL.
-        ("open database", |file| std::mem::forget(other_database(file)), &["is not a store"]),
-        ("newer store", store_of_a_newer_version, &["has layout version 2, but"]),
-        ("empty file", |file| write(file, b""), &["is empty (0 bytes)"]),
-        ("folder", |file| fs::create_dir(file).expect("a folder"), &["is a folder or a device"]),
-        ("link", |file| symlink("nowhere", file).expect("a link"), &["link to a missing file"]),
-        (
-            "orphaned WAL",
-            |file| orphan(file, "-wal"),
-            &["no store at", "plants.db-wal", "move them away"],
-        ),
-        (
-            "orphaned index",
-            |file| orphan(file, "-shm"),
-            &["no store at", "plants.db-shm", "move them away"],
-        ),
-        (
-            "orphaned journal",
-            |file| orphan(file, "-journal"),
-            &["plants.db-journal", "move them away"],
-        ),
-        (
-            "dangling link of a WAL",
-            |file| symlink("nowhere", format!("{}-wal", file.display())).expect("a link"),
-            &["no store at", "plants.db-wal", "move them away"],
-        ),
-        ("two names", two_names, &["has a second name"]),
+    let orphaned = ["no store at", "move them away"];
+    let rows: [(&str, Prepare, &[&str]); 9] = [
+        ("plants.db", |file| write(file, "plants\n"), &["is not a store"]),
+        ("plants.db", other_database, &["is not a store"]),
+        ("plants.db", store_of_a_newer_version, &["has layout version 2, but"]),
+        ("plants.db", |file| write(file, ""), &["is empty (0 bytes)"]),
+        ("plants.db", |file| fs::create_dir(file).expect("a folder"), &["is a folder or a device"]),
+        ("plants.db", link, &["link to a missing file"]),
+        ("plants.db-wal", link, &orphaned),
+        ("plants.db-shm", |file| write(file, "index"), &orphaned),
+        ("plants.db-journal", |file| write(file, "journal"), &orphaned),
     ];
-    each_row(rows, |(_, make, expected)| {
+    each_row(rows, |(name, make, expected)| {
         let folder = TempDir::new().expect("a temporary folder");
-        make(&folder.path().join("plants.db"));
+        make(&folder.path().join(name));
         assert_refused(folder.path(), "plants.db", &COMMANDS, expected);
     });
     let folder = TempDir::new().expect("a temporary folder");
@@ -184,19 +147,9 @@ fn store_path_is_taken_literally() {
         let mut files = files(server.folder()).into_keys();
         assert!(files.all(|file| file == "log" || file.starts_with(name)));
         let server = server.stopped_by(Signal::SIGKILL).with(&["--store", &url]).start();
-        assert_eq!(server.command(&["export", "--store", &url]).lines().count(), 1);
+        let export = run(binary_in(server.folder()).args(["export", "--store", &url])).succeeded();
+        assert_eq!(export.lines().count(), 1);
     });
-}
-
-/// The server runs in `/proc`, where no file can be created.
-#[test]
-fn new_store_needs_no_access_to_the_working_directory() {
-    let folder = TempDir::new().expect("a temporary folder");
-    let url = format!("sqlite:{}", folder.path().join("plants.db").display());
-    let starting = Server::starting().command(|command| {
-        command.current_dir("/proc");
-    });
-    starting.with(&["--store", &url]).start().create(&plant(1, "Ficus", None)).plant();
 }
 
 /// Only root can change the owner of a file. For other users the owner is the same anyway.
@@ -204,12 +157,12 @@ fn new_store_needs_no_access_to_the_working_directory() {
 fn store_created_by_root_gets_the_owner_of_its_folder() {
     let server = Server::start();
     let folder = TempDir::new().expect("a temporary folder");
-    if geteuid().is_root() {
+    if has("root", geteuid().is_root()) {
         chown(folder.path(), Some(7), Some(8)).expect("root may change the owner");
     }
     let copy = folder.path().join(STORE);
     let to = format!("sqlite:{}", copy.display());
-    server.command(&["copy", "--from", server.store(), "--to", &to, "--tokens", "none"]);
+    server.run(&format!("copy --from {} --to {to} --tokens none", server.store())).succeeded();
     let [store, folder] = [&*copy, folder.path()].map(|path| fs::metadata(path).expect("a file"));
     assert_eq!((store.uid(), store.gid()), (folder.uid(), folder.gid()));
 }
@@ -232,40 +185,17 @@ fn store_behind_a_symbolic_link_uses_the_wal_beside_the_file() {
     assert!(!server.folder().join(WAL).exists());
 }
 
-/// The server that creates the store serves it; the others are refused.
-#[test]
-fn only_one_of_several_starting_servers_serves() {
-    let folder = TempDir::new().expect("a temporary folder");
-    let start = || Launched::start(binary_in(folder.path()).arg("serve").stderr(Stdio::null()));
-    let serving: Vec<_> = thread::scope(|scope| {
-        let starting: Vec<_> = (0..8).map(|_| scope.spawn(start)).collect();
-        let started = starting.into_iter().map(|server| server.join().expect("it was started"));
-        started.filter_map(Result::ok).collect()
-    });
-    assert_eq!(serving.len(), 1);
-    let command = |words: &str| run(binary_in(folder.path()).args(words.split(' ')));
-    command("serve").failed(1, "sqlite:plant-store.db is in use by another process");
-    let tokens: Vec<Value> =
-        serde_json::from_str(&command("token list --json").succeeded()).expect("an array");
-    assert_eq!(tokens.len(), 1);
-    drop(serving);
-    start().expect("the lock has ended with its process");
-}
-
-/// Kills first starts before each of their writes and syncs. strace counts the calls by thread.
+/// Kills first starts before each of their writes and syncs.
 #[test]
 fn killed_first_start_leaves_no_store_without_a_token() {
     let mut stores = 0;
     for call in ["write", "pwrite64", "fdatasync", "fsync", "unlink"] {
-        for count in 1.. {
+        for number in 1.. {
             let folder = TempDir::new().expect("a temporary folder");
-            let mut strace = Command::new("strace");
-            // With -D the process that is started here is the server, and strace is its child.
-            strace.args(["-D", "-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={call}")]);
-            strace.args(["-e", &format!("inject={call}:signal=KILL:when={count}")]);
-            strace.arg(binary_in(folder.path()).get_program()).arg("serve");
-            strace.args(["--listen", "127.0.0.1:0", "--log-level", "error"]);
-            match failed_first_start(&mut strace, folder.path()) {
+            let mut serve = binary_in(folder.path());
+            serve.args(["serve", "--log-level", "error"]);
+            let mut serve = killed_before(call, number, &serve);
+            match failed_first_start(&mut serve, folder.path()) {
                 Some(has_store) => stores += usize::from(has_store),
                 None => break,
             }

@@ -57,14 +57,6 @@ fn copy_by_sqlite_tools_is_a_sound_store() {
     }
 }
 
-#[test]
-fn stopped_store_is_one_file() {
-    let server = Server::start();
-    create(&server, 0..3);
-    let stopped = server.stopped_by(Signal::SIGTERM);
-    assert!(files(stopped.folder()).into_keys().eq(["log", STORE]));
-}
-
 /// The stop cannot checkpoint the WAL. Either the other program does that, or the next start.
 #[test]
 fn stop_beside_another_program_exits_0_and_loses_nothing() {
@@ -96,57 +88,40 @@ fn stop_beside_another_program_exits_0_and_loses_nothing() {
 
 const MIB: u64 = 1024 * 1024;
 
-/// The size above which the WAL's file is truncated.
-const BOUND: u64 = 32 * MIB;
-
 fn wal_bytes(server: &Server) -> u64 {
     server.folder().join(WAL).metadata().expect("the WAL exists").len()
 }
 
-/// Starts a read transaction of another program, and then writes plants of 1 MB to the WAL,
-/// bypassing the server, until the WAL has that many bytes. Returns the reader and the number of
-/// plants.
-fn reader_and_long_wal(server: &Server, bytes: u64) -> (Connection, i64) {
-    let reader = database::open(server);
+/// A transaction of another program makes the WAL grow. The warning says how to find it. Nothing is
+/// created in the meantime.
+#[test]
+fn long_wal_is_reported_and_truncated_when_its_reader_ends() {
+    let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
+    let metrics = metrics_address(&server);
+    let reader = database::open(&server);
     reader.execute_batch("BEGIN; SELECT count(*) FROM plants").expect("a transaction");
-    let store = database::open(server);
+    let store = database::open(&server);
     store.pragma_update(None, "wal_autocheckpoint", 0).expect("a pragma");
     let plant = "INSERT INTO plants (id, json)
         VALUES (?1, json_object('name', printf('%.*c', 1000000, 'x')))";
     let mut plants = 0;
-    while wal_bytes(server) < bytes {
+    while wal_bytes(&server) < 256 * MIB {
         store.execute(plant, [plants]).expect("a plant");
         plants += 1;
     }
-    (reader, plants)
-}
-
-/// Nothing is created in the meantime.
-#[test]
-fn long_wal_is_truncated_when_its_reader_ends() {
-    let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
-    let metrics = metrics_address(&server);
-    let (reader, plants) = reader_and_long_wal(&server, BOUND + 8 * MIB);
     let reported = |name| -> f64 {
         let scrape = scrape(metrics);
         let bytes = series(&scrape).get(name).copied();
         bytes.map_or(0.0, |bytes| bytes.parse().expect("a number"))
     };
     let wal = || reported("plant_store_wal_bytes");
-    server.wait_until("a long WAL in the metrics", || wal() > 32.0 * 1024.0 * 1024.0);
+    server.wait_until("a long WAL in the metrics", || wal() > 256e6);
     assert!(reported("plant_store_store_bytes") > 1e4);
     assert!(reported("plant_store_disk_free_bytes") > 1e6);
-    reader.execute_batch("COMMIT").expect("the transaction ends");
-    server.wait_until("a short WAL", || wal_bytes(&server) <= BOUND && wal() < 1e6);
-    assert!(server.export().into_keys().eq(0..plants));
-}
-
-/// The warning says how to find the reader.
-#[test]
-fn wal_of_256_mib_is_logged_as_a_warning() {
-    let server = Server::start();
-    let _reader = reader_and_long_wal(&server, 256 * MIB);
     server.wait_for_log("`fuser -v`");
+    reader.execute_batch("COMMIT").expect("the transaction ends");
+    server.wait_until("a short WAL", || wal_bytes(&server) <= 32 * MIB && wal() < 1e6);
+    assert!(server.export().into_keys().eq(0..plants));
 }
 
 /// The export has written its first lines, and waits until somebody reads its output.

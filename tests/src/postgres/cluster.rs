@@ -13,31 +13,22 @@ use std::process::{self, Child, Command, Stdio};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid, User};
 
 use super::Session;
 use crate::events::wait_until;
-use crate::process::state;
 
 /// Creates a folder, prints its name, and removes the folder and its server when stdin closes. That
-/// happens when the cluster is dropped, and when the test process ends, even by SIGKILL.
-///
-/// A killed server leaves its System V shared memory segment behind. The id of the segment is in
-/// line 7 of `postmaster.pid`.
+/// happens when the cluster is dropped, and when the test process ends, even by SIGKILL. A test may
+/// have paused the server.
 const KEEP: &str = r#"
     folder=$(mktemp -d "$TMPDIR/plant-store-postgres.XXXXXX") && cd "$folder" && pwd || exit
     read -r _
-    if [ -f data/postmaster.pid ]; then
-        segment=$(awk 'NR == 7 { print $2 }' data/postmaster.pid)
-        kill -CONT "$(head -n 1 data/postmaster.pid)"
-        pg_ctl stop -D data -m immediate -t 10
-        ipcrm -m "$segment"
-    fi
+    kill -CONT "$(head -n 1 data/postmaster.pid)"
+    pg_ctl stop -D data -m immediate
     cd / && rm -rf "$folder""#;
 
 /// These settings are not in the data folder, so that a copy of the folder does not get them.
-/// Shared memory in files of the data folder is removed with the folder.
 const SETTINGS: &str = "-c listen_addresses=127.0.0.1 -c unix_socket_directories= \
     -c max_connections=300 -c dynamic_shared_memory_type=mmap -c wal_retrieve_retry_interval=100ms";
 
@@ -96,32 +87,26 @@ impl Cluster {
         cluster
     }
 
-    /// Starts a standby of this primary, and waits until commits wait for the standby. The name
-    /// also names its replication slot: it has lower-case letters, digits and underscores.
+    /// Starts a standby of this primary, and waits until commits wait for the standby.
     #[must_use]
-    pub fn standby(&self, name: &str) -> Self {
-        // A promoted standby must not wait for a standby of its own.
+    pub fn standby(&self) -> Self {
         let standby = Self::on(&format!(
-            "pg_basebackup -D data -R -X stream -C -S {name} --checkpoint=fast --no-sync \
-             -d 'host=127.0.0.1 port={} user=postgres application_name={name}' &&
-             sed -i /^synchronous_standby_names/d data/postgresql.auto.conf",
+            "pg_basebackup -D data -R -X stream -C -S s1 --checkpoint=fast --no-sync \
+             -d 'host=127.0.0.1 port={} user=postgres application_name=s1'",
             self.port
         ));
-        self.set("synchronous_standby_names", &format!("FIRST 1 ({name})"));
-        self.wait_for_standby(name);
+        self.set("synchronous_standby_names", "s1");
+        self.wait_for_standby();
         standby
     }
 
-    /// Waits until the standby of that name follows the primary, so that commits wait for it and
-    /// succeed.
-    pub fn wait_for_standby(&self, name: &str) {
+    /// Waits until the standby follows the primary, so that commits wait for it and succeed.
+    pub fn wait_for_standby(&self) {
         let session = self.session("postgres");
-        let query = format!(
-            "SELECT count(*) FROM pg_stat_replication
-             WHERE application_name = '{name}' AND state = 'streaming' AND sync_state = 'sync'"
-        );
-        let is_there = || session.value(&query) == "1";
-        wait_until(is_there, || format!("{name} does not follow:\n{}", self.log()));
+        let query = "SELECT count(*) FROM pg_stat_replication
+            WHERE state = 'streaming' AND sync_state = 'sync'";
+        let is_there = || session.value(query) == "1";
+        wait_until(is_there, || format!("the standby does not follow:\n{}", self.log()));
     }
 
     /// The port of 127.0.0.1 on which the server listens. A restart does not change it.
@@ -148,19 +133,18 @@ impl Cluster {
     pub fn create(&self, database: &str) -> String {
         for node in self.nodes() {
             node.session("postgres").execute(&format!("CREATE DATABASE \"{database}\""));
-            if !self.workers.is_empty() {
+            if is_on_citus() {
                 node.session(database).execute("CREATE EXTENSION citus");
             }
         }
-        if !self.workers.is_empty() {
-            let coordinator = self.session(database);
-            let own = "SELECT citus_set_coordinator_host('127.0.0.1', inet_server_port())";
-            coordinator.execute(own);
-            for worker in &self.workers {
-                let add = format!("SELECT citus_add_node('127.0.0.1', {})", worker.port);
-                coordinator.execute(&add);
-            }
-            coordinator.execute(DISTRIBUTE);
+        if is_on_citus() {
+            let ports = self.workers.iter().map(|worker| worker.port.to_string());
+            let ports = ports.collect::<Vec<_>>().join(", ");
+            self.session(database).execute(&format!(
+                "SELECT citus_set_coordinator_host('127.0.0.1', inet_server_port());
+                SELECT citus_add_node('127.0.0.1', port) FROM unnest(ARRAY[{ports}]) port;
+                {DISTRIBUTE}"
+            ));
         }
         self.url(database)
     }
@@ -186,12 +170,8 @@ impl Cluster {
 
     /// The process id of the server, which is the parent of all its backends.
     pub fn pid(&self) -> Pid {
-        let file = fs::read_to_string(self.pid_file()).expect("the server runs");
-        process(file.lines().next().expect("a process id"))
-    }
-
-    fn pid_file(&self) -> PathBuf {
-        self.kept.folder.join("data/postmaster.pid")
+        let file = fs::read_to_string(self.kept.folder.join("data/postmaster.pid"));
+        process(file.expect("the server runs").lines().next().expect("a process id"))
     }
 
     /// Returns the log of the server.
@@ -201,20 +181,14 @@ impl Cluster {
 
     /// Starts the server on the same port, and waits until it accepts sessions.
     pub fn start_again(&self) {
-        self.start_with("");
-    }
-
-    /// Starts the server with environment variables, written as for a shell: `NAME=value`.
-    pub fn start_with(&self, variables: &str) {
-        // The process of a killed server may be a zombie, which a start would take for a server.
-        let _ = fs::remove_file(self.pid_file());
         let citus = if is_on_citus() { CITUS_SETTINGS } else { "" };
         let settings = format!("-c port={} {SETTINGS} {citus}", self.port);
-        self.kept.run(&format!("{variables} pg_ctl start -D data -w -o '{settings}'"));
+        self.kept.run(&format!("pg_ctl start -D data -w -o '{settings}'"));
     }
 
     /// Stops the server in a mode of `pg_ctl`, and waits until it has ended: `fast` rolls back the
-    /// transactions and runs a checkpoint; after `immediate` the next start recovers from the WAL.
+    /// transactions and runs a checkpoint; `immediate` is like a crash of the machine, except that
+    /// unsynced writes survive: the next start recovers from the WAL.
     pub fn stop(&self, mode: &str) {
         self.kept.run(&format!("pg_ctl stop -D data -m {mode}"));
     }
@@ -222,26 +196,6 @@ impl Cluster {
     /// Promotes this standby to a primary, and waits until it takes writes.
     pub fn promote(&self) {
         self.kept.run("pg_ctl promote -D data -w");
-    }
-
-    /// Kills the server and all its backends at once, like a crash of the machine, except that
-    /// unsynced writes survive.
-    pub fn kill(&self) {
-        let pid = self.pid();
-        // A stopped server starts no more backends.
-        kill(pid, Signal::SIGSTOP).expect("the server is running");
-        wait_until(|| state(pid) == 'T', || "the server does not stop".into());
-        let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
-        let mut processes: Vec<_> =
-            children.expect("the server runs").split_whitespace().map(process).collect();
-        processes.push(pid);
-        for process in &processes {
-            // A backend may have exited by itself.
-            let _ = kill(*process, Signal::SIGKILL);
-        }
-        // A server does not start while a backend of the previous server is still running.
-        let ended = || processes.iter().all(|process| matches!(state(*process), 'Z' | 'X'));
-        wait_until(ended, || format!("the server does not end:\n{}", self.log()));
     }
 
     /// Changes a setting of the server, and waits until it is in force: for new sessions, for
@@ -333,14 +287,12 @@ fn process(id: &str) -> Pid {
 /// restarts could find a port of that range taken by a client.
 fn free_port() -> u16 {
     static CALLS: AtomicU32 = AtomicU32::new(0);
-    // Processes that run at the same time start far apart.
-    let first = process::id().wrapping_mul(97);
-    let mut ports =
-        (0..).map(|_| 10_000 + first.wrapping_add(CALLS.fetch_add(1, Relaxed)) % 22_768);
-    let is_free = |port: &u32| {
-        let port = u16::try_from(*port).expect("below 32,768");
-        TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
-    };
-    let port = ports.find(is_free).expect("a port is free");
-    u16::try_from(port).expect("below 32,768")
+    loop {
+        // Processes that run at the same time start far apart.
+        let call = process::id().wrapping_mul(97).wrapping_add(CALLS.fetch_add(1, Relaxed));
+        let port = u16::try_from(10_000 + call % 22_768).expect("below 32,768");
+        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
+            return port;
+        }
+    }
 }

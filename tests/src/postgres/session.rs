@@ -1,8 +1,8 @@
 //! Sessions in which the tests themselves run SQL.
 
-use std::sync::Arc;
-use std::sync::mpsc;
+use std::thread;
 
+use tokio::time::timeout;
 use tokio_postgres::{Client, Error, NoTls, SimpleQueryMessage};
 
 use super::RUNTIME;
@@ -10,7 +10,7 @@ use crate::events::EVENT_TIMEOUT;
 
 /// A session with a database. It may also be used inside a tokio runtime. Dropping it ends its
 /// transaction and releases its locks.
-pub struct Session(Arc<Client>);
+pub struct Session(Client);
 
 impl Session {
     /// Opens a session with the database of that URL.
@@ -20,13 +20,9 @@ impl Session {
 
     /// Opens a session, or fails, for example if the database is down.
     pub fn try_open(url: &str) -> Result<Self, Error> {
-        let url = url.to_owned();
-        let client = wait_for(async move {
-            let (client, connection) = tokio_postgres::connect(&url, NoTls).await?;
-            tokio::spawn(connection);
-            Ok::<_, Error>(client)
-        })?;
-        Ok(Self(Arc::new(client)))
+        let (client, connection) = wait_for(tokio_postgres::connect(url, NoTls))?;
+        RUNTIME.spawn(connection);
+        Ok(Self(client))
     }
 
     /// Runs statements, which must succeed.
@@ -42,9 +38,7 @@ impl Session {
 
     /// Runs statements that may fail, and returns the rows of the last one as text.
     pub fn try_rows(&self, statements: &str) -> Result<Vec<Vec<Option<String>>>, Error> {
-        let client = Arc::clone(&self.0);
-        let statements = statements.to_owned();
-        let messages = wait_for(async move { client.simple_query(&statements).await })?;
+        let messages = wait_for(self.0.simple_query(statements))?;
         let rows = messages.iter().filter_map(|message| match message {
             SimpleQueryMessage::Row(row) => Some(row),
             _ => None,
@@ -66,10 +60,9 @@ fn cause(error: &Error) -> String {
     error.as_db_error().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// Runs a future on the runtime of the sessions and waits for it. Blocking on it directly would
-/// panic inside another runtime.
-fn wait_for<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> T {
-    let (sender, receiver) = mpsc::channel();
-    RUNTIME.spawn(async move { sender.send(future.await) });
-    receiver.recv_timeout(EVENT_TIMEOUT).expect("the database answers in time")
+/// Waits for a future, on a thread of its own: inside another runtime, blocking would panic.
+fn wait_for<T: Send>(future: impl Future<Output = T> + Send) -> T {
+    let wait = || RUNTIME.block_on(async { timeout(EVENT_TIMEOUT, future).await });
+    let answer = thread::scope(|scope| scope.spawn(wait).join()).expect("no panic");
+    answer.expect("the database answers in time")
 }

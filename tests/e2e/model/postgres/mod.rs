@@ -13,7 +13,7 @@ use plant_store_tests::token;
 
 use super::faults::Fault;
 use super::world::{World, serve};
-use crate::postgres::{Paused, TERMINATE, create_database};
+use crate::postgres::{Paused, TERMINATE, cluster_with_database};
 
 pub struct Postgres {
     /// The database that takes writes. The servers reach it through the link until a failover.
@@ -42,9 +42,8 @@ impl Postgres {
     }
 
     fn start(has_standby: bool) -> Self {
-        let primary = Cluster::start();
-        create_database(&primary);
-        let standby = has_standby.then(|| primary.standby("s1"));
+        let (primary, _) = cluster_with_database();
+        let standby = has_standby.then(|| primary.standby());
         let link = Link::new(&primary);
         let other_host = standby.as_ref().map(|standby| format!(",127.0.0.1:{}", standby.port()));
         let hosts = format!("127.0.0.1:{}{}", link.port(), other_host.unwrap_or_default());
@@ -83,7 +82,7 @@ impl Postgres {
 
     fn wait_for_standby(&self) {
         if self.is_primary_up && self.is_standby_up {
-            self.primary.wait_for_standby("s1");
+            self.primary.wait_for_standby();
         }
     }
 
@@ -101,7 +100,7 @@ impl Postgres {
         if !self.is_standby_up || !self.is_linked {
             return false;
         }
-        self.primary.kill();
+        self.primary.stop("immediate");
         self.link = None;
         self.primary = self.standby.take().expect("it is up");
         self.is_standby_up = false;
@@ -165,7 +164,7 @@ impl World for Postgres {
                 self.is_primary_up = false;
             }
             Fault::DatabaseKilled => {
-                self.primary.kill();
+                self.primary.stop("immediate");
                 self.is_primary_up = false;
             }
             Fault::BackendKilled => self.kill_backend(),
@@ -178,7 +177,7 @@ impl World for Postgres {
             Fault::NoSync => self.set_fsync("off"),
             Fault::InternalError => self.execute(FAIL),
             Fault::WorkerDown => match self.worker() {
-                Some(worker) => worker.kill(),
+                Some(worker) => worker.stop("immediate"),
                 None => return false,
             },
             Fault::WorkerPaused => return self.pause_worker(),
@@ -220,7 +219,7 @@ impl World for Postgres {
 
     /// Kills the database, too. The writes that it did not sync survive.
     fn cut_power(&mut self, _: bool) {
-        self.primary.kill();
+        self.primary.stop("immediate");
         self.is_primary_up = false;
         self.start_primary();
     }

@@ -1,0 +1,98 @@
+//! `plant-store check`: the exit codes 0, 1 and 2, and what it reports.
+
+use plant_store_tests::prelude::*;
+
+use crate::database::{self, STORE};
+use crate::operators::{create, files};
+
+fn report(checked: &Ended) -> Value {
+    serde_json::from_str(&checked.stdout).expect("JSON")
+}
+
+/// The store is checked while a server runs on it, and after the server has stopped.
+#[test]
+fn check_of_a_sound_store_exits_0_and_changes_nothing() {
+    let server = Server::start();
+    create(&server, 0..2000);
+    let stdout = server.run("check").succeeded();
+    assert!(stdout.contains(" is sound; plants: 2000, tokens: 1, "), "{stdout}");
+    assert_eq!(stdout.lines().count(), 1, "{stdout}");
+    server.create(&plant(2000, "Fern", None)).plant();
+
+    let stopped = server.stopped_by(Signal::SIGTERM);
+    let before = files(stopped.folder());
+    let checked = run(binary_in(stopped.folder()).args(["check", "--json"]));
+    let report = report(&checked);
+    assert_eq!((checked.code, &report["sound"]), (Some(0), &true.into()), "{report}");
+    assert_eq!((&report["plants"], &report["tokens"]), (&2001.into(), &1.into()));
+    assert_eq!(report["faults"], json!([]));
+    if Engine::of_this_run() == Engine::Sqlite {
+        assert!(before.keys().eq(["log", STORE]), "a stopped store is one file");
+        assert_eq!(
+            (&report["store_bytes"], &report["wal_bytes"]),
+            (&before[STORE].len().into(), &0.into())
+        );
+    }
+    assert!(files(stopped.folder()) == before, "check changes nothing");
+}
+
+/// Another program has changed the store. It is sound again after the repair.
+#[test]
+fn check_of_a_changed_store_exits_1_and_names_the_fault() {
+    let server = Server::start();
+    let rows = (
+        r#"INSERT INTO plants (id, json)
+            VALUES (5, '["Fern", "Ficus"]'), (6, '{"tag":"Ficus"}'), (7, 'Ficus')"#,
+        "DELETE FROM plants",
+        "rows that are not a plant: 3, for example the ids [5, 6, 7]",
+    );
+    let tables = match Engine::of_this_run() {
+        Engine::Sqlite => vec![(
+            "CREATE TABLE zones (id INTEGER)",
+            "DROP TABLE zones",
+            "these tables do not match layout version 1: zones",
+        )],
+        Engine::Postgres => vec![
+            (
+                "ALTER TABLE plants DROP CONSTRAINT plants_pkey",
+                "ALTER TABLE plants ADD PRIMARY KEY (id)",
+                "the tables do not match the layout of a store: plants was changed",
+            ),
+            (
+                "ALTER TABLE plants SET UNLOGGED",
+                "ALTER TABLE plants SET LOGGED",
+                "plants of the database is UNLOGGED",
+            ),
+        ],
+    };
+    each_row([rows].into_iter().chain(tables), |(fault, repair, expected)| {
+        database::execute(&server, fault);
+        let [text, json] = ["check", "check --json"].map(|words| server.run(words));
+        database::execute(&server, repair);
+        text.failed(1, &format!("is not sound: {expected}"));
+        let report = report(&json);
+        assert_eq!((json.code, &report["sound"]), (Some(1), &false.into()), "{report}");
+        assert!(report["faults"][0].as_str().expect("text").starts_with(expected), "{report}");
+        server.run("check").succeeded();
+    });
+}
+
+#[test]
+fn check_of_what_cannot_be_opened_exits_2() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let rows = [
+        ("sqlite:plants.db", "there is no store at"),
+        ("postgres://plants@127.0.0.1:1/plants", "Connection refused"),
+    ];
+    each_row(rows, |(url, expected)| {
+        let check =
+            |words: &[&str]| run(binary_in(folder.path()).args(words).args(["--store", url]));
+        check(&["check"]).failed(2, " cannot be checked: ");
+        check(&["check"]).failed(2, expected);
+        let checked = check(&["check", "--json"]);
+        assert_eq!(checked.code, Some(2));
+        let report = report(&checked);
+        assert_eq!(report["sound"], Value::Null, "{report}");
+        assert!(report["faults"][0].as_str().expect("text").contains(expected), "{report}");
+    });
+}

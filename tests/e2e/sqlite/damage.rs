@@ -1,0 +1,123 @@
+//! What commands and servers do with a damaged store, and with a store that other programs use. No
+//! command reports success for a part of it.
+
+use plant_store_tests::prelude::*;
+
+use crate::database::{self, STORE};
+use crate::operators::{create, files};
+
+/// Truncates the file of a store to half of its length.
+fn cut(folder: &Path) {
+    let file = File::options().write(true).open(folder.join(STORE)).expect("the store is a file");
+    let length = file.metadata().expect("a size").len();
+    file.set_len(length / 2).expect("the file can be truncated");
+}
+
+#[test]
+fn truncated_store_is_refused_and_left_unchanged() {
+    let server = Server::start();
+    create(&server, 0..500);
+    let stopped = server.stopped_by(Signal::SIGTERM);
+    cut(stopped.folder());
+    let before = files(stopped.folder());
+    for words in ["serve", "export", "check"] {
+        run(binary_in(stopped.folder()).arg(words)).failed(1, "malformed");
+        assert!(files(stopped.folder()) == before, "{words} changes the files");
+    }
+}
+
+/// The file is truncated while the server has it open.
+#[test]
+fn create_that_needs_a_damaged_page_is_500() {
+    let server = Server::start();
+    create(&server, 0..500);
+    let server = server.stopped_by(Signal::SIGTERM).start();
+    cut(server.folder());
+    let mut refusals = (0..500).map(|id| server.create(&plant(id, "Ficus", None)).refusal());
+    let refusal = refusals.find(|(error, _)| *error != 409).expect("a page is missing");
+    assert!(refusal.0 == 500 && !refusal.1.contains("malformed"), "{refusal:?}");
+    server.wait_for_log("check it: run `plant-store check`");
+}
+
+/// STORES.md tells operators that they may add an index, and litestream adds its own tables.
+#[test]
+fn store_with_an_index_and_litestreams_tables_is_sound() {
+    let server = Server::start();
+    let others = "CREATE INDEX plants_by_name ON plants (json ->> '$.name');
+        CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER);
+        CREATE TABLE _litestream_lock (id INTEGER)";
+    database::execute(&server, others);
+    server.run("check").succeeded();
+    let server = server.stopped_by(Signal::SIGTERM).start();
+    server.create(&plant(8, "Ficus", None)).plant();
+    let query = "SELECT id FROM plants WHERE json ->> '$.name' = 'Ficus'";
+    assert_eq!(database::number(&server, query), 8);
+}
+
+/// The number of plants in [`large_store`]: they need more than one interior page of SQLite's tree.
+const MANY: i64 = 20_001;
+
+/// A stopped server on a store that has [`MANY`] plants and one token.
+pub fn large_store() -> Starting {
+    let server = Server::start();
+    database::insert(&server, 0..MANY);
+    server.stopped_by(Signal::SIGTERM)
+}
+
+/// Tries every command that processes all plants of the store in that folder. Each must end soon,
+/// and fail unless it has processed every plant. Returns the stderr of each command that failed.
+fn try_every_command(folder: &Path) -> Vec<String> {
+    let try_to = |words: &str| {
+        let mut command = binary_in(folder);
+        command.args(words.split(' '));
+        let ended = run(&mut behind(&["timeout", "30"], &command));
+        assert!(matches!(ended.code, Some(0..=2)), "{words}: {:?} {}", ended.code, ended.stderr);
+        if words.starts_with("export") && ended.code == Some(0) {
+            // Damage within a text may go unnoticed.
+            let id =
+                |line: &str| line.strip_prefix("{\"id\":")?.split([',', '}']).next()?.parse().ok();
+            let ids: Vec<i64> = ended.stdout.lines().filter_map(id).collect();
+            assert!(ids.iter().copied().eq(0..MANY), "{words}: {} plants", ids.len());
+        }
+        (ended.code != Some(0)).then_some(ended.stderr)
+    };
+    let copied = try_to(&format!("copy --from sqlite:{STORE} --to sqlite:copy.db --tokens from"));
+    if copied.is_none() {
+        try_to("export --store sqlite:copy.db");
+    }
+    [try_to("check"), try_to("export"), copied].into_iter().flatten().collect()
+}
+
+/// The damaged row has a higher id, so reading on after that id skips the plants in between.
+#[test]
+fn flipped_bit_in_a_row_id_is_detected_by_every_command() {
+    let store = large_store();
+    let file = store.folder().join(STORE);
+    let mut bytes = fs::read(&file).expect("the store");
+    // The id 10,000 as SQLite writes it, and the header of the row: its length, and a null for the
+    // id.
+    let row = [0xce, 0x10, 0x03, 0x00];
+    let at = bytes.windows(4).position(|window| window == row).expect("the row");
+    bytes[at] |= 0x20;
+    fs::write(&file, bytes).expect("the store");
+    let failed = try_every_command(store.folder());
+    assert_eq!(failed.len(), 3, "{failed:?}");
+    assert!(failed.iter().all(|stderr| stderr.contains("out of order")), "{failed:?}");
+}
+
+#[test]
+fn no_command_reports_success_for_part_of_a_damaged_store() {
+    let sound = large_store();
+    let bytes = fs::read(sound.folder().join(STORE)).expect("the store");
+    let damaged = (0..amount(8, 100)).filter(|_| {
+        let folder = TempDir::new().expect("a temporary folder");
+        let mut bytes = bytes.clone();
+        let length = rand::random_range(16..=1000);
+        let at = rand::random_range(0..bytes.len() - length);
+        println!("{length} bytes at {at}");
+        bytes[at..at + length].iter_mut().for_each(|byte| *byte = rand::random());
+        fs::write(folder.path().join(STORE), bytes).expect("the store");
+        !try_every_command(folder.path()).is_empty()
+    });
+    assert!(damaged.count() > 0, "no command refused a damaged file");
+}
