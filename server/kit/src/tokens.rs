@@ -44,16 +44,13 @@ use crate::error::{ErrorCode, Refusal};
 /// read the change or accepts no token.
 pub const LEASE: Duration = Duration::from_secs(2);
 
-/// A new token that is not in a store yet.
-pub struct Issued {
-    /// The token, to be shown to its owner.
-    pub token: Token,
-    /// The entry that makes a store accept the token.
-    pub stored: StoredToken,
-}
-
-/// Issues a new token with this prefix.
-pub fn issue(prefix: &str, name: TokenName, expires_at: Option<DateTime<Utc>>) -> Issued {
+/// Issues a new token with this prefix. Returns the token, to be shown to its owner, and the entry
+/// that makes a store accept it.
+pub fn issue(
+    prefix: &str,
+    name: TokenName,
+    expires_at: Option<DateTime<Utc>>,
+) -> (Token, StoredToken) {
     let token = Token::random(prefix);
     let stored = StoredToken {
         name,
@@ -62,7 +59,7 @@ pub fn issue(prefix: &str, name: TokenName, expires_at: Option<DateTime<Utc>>) -
         created_at: Utc::now(),
         expires_at,
     };
-    Issued { token, stored }
+    (token, stored)
 }
 
 const SECRET: usize = 32;

@@ -21,7 +21,7 @@ use serde::Serialize;
 
 use crate::command::shared::{StoreArgs, print};
 use crate::service::Service;
-use crate::tokens::{self, Issued, LEASE};
+use crate::tokens::{self, LEASE};
 
 /// Issue, list and revoke tokens, even while a server runs on the store
 #[derive(Debug, Subcommand)]
@@ -95,7 +95,7 @@ fn create(
     if store.tokens()?.iter().any(|token| token.name == name) {
         return Err(store::Error::name_taken(&name, &args.url).into());
     }
-    let Issued { token, stored } = tokens::issue(prefix, name, expires_at);
+    let (token, stored) = tokens::issue(prefix, name, expires_at);
     print(&format!("{}\n", token.reveal())).context("no token was issued")?;
     store.add_token(&stored).with_context(|| {
         format!(

@@ -18,6 +18,7 @@ use dropshot::{
     ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtractorMetadata, HttpCodedResponse,
     HttpError, HttpResponseError, RequestContext, ServerContext,
 };
+use groundwork_store::Guard;
 use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{Response, StatusCode};
 use http_body_util::Full;
@@ -120,7 +121,7 @@ impl<T: Content> Answer<T> {
     /// the bytes. In two cases `permit` is dropped immediately, because the bytes are copied: in
     /// HTTP/1.1 over TLS by hyper, because Dropshot's connection does not support vectored writes,
     /// and in HTTP/2 by the crate h2, if the body is short.
-    pub(crate) fn ok(text: JsonText<T>, permit: impl Send + Sync + 'static) -> Self {
+    pub(crate) fn ok(text: JsonText<T>, permit: Guard) -> Self {
         let bytes = Bytes::from_owner(GuardedText { text: text.text, _permit: permit });
         Self::json(Self::STATUS_CODE, Body::wrap(Full::new(bytes)))
     }
@@ -161,12 +162,12 @@ impl<T: Content> Answer<T> {
 }
 
 /// The body of a 200, and the permit that is held until the body has been sent.
-struct GuardedText<P> {
+struct GuardedText {
     text: Arc<str>,
-    _permit: P,
+    _permit: Guard,
 }
 
-impl<P> AsRef<[u8]> for GuardedText<P> {
+impl AsRef<[u8]> for GuardedText {
     fn as_ref(&self) -> &[u8] {
         self.text.as_bytes()
     }

@@ -3,7 +3,6 @@
 
 use std::cell::OnceCell;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::thread;
 
 use groundwork_store::token::{StoredToken, TokenName};
 use groundwork_store::{self as store, Kind};
@@ -12,7 +11,7 @@ use slog::{Logger, warn};
 use crate::command::serve::args::{Args, FirstToken};
 use crate::command::shared::print;
 use crate::service::{Example, Service};
-use crate::tokens::{self, Issued};
+use crate::tokens;
 
 /// Issues the first token of a new store, unless the flags ask for none, and prints it. The caller
 /// then stores it together with the store, so a token that could not be printed is never accepted.
@@ -27,8 +26,7 @@ pub fn first_token(
         return Ok(None);
     }
     if printed.get().is_none() {
-        let Issued { token, stored } =
-            tokens::issue(service.token_prefix, TokenName::first(), None);
+        let (token, stored) = tokens::issue(service.token_prefix, TokenName::first(), None);
         print(&format!("TOKEN={}\n", token.reveal())).map_err(|cause| {
             let message = "the first token could not be printed, so no store was created";
             store::Error::new(Kind::Other, format!("{message}: {cause:#}"))
@@ -40,10 +38,8 @@ pub fn first_token(
 
 /// Prints where the server listens, after a command that uses the first token if there is one. A
 /// failure is only a warning, because the service works without these lines.
-///
-/// Prints on another thread, because stdout may be a full pipe that nobody reads.
 pub fn print_address(
-    service: &'static Service,
+    service: &Service,
     args: &Args,
     address: SocketAddr,
     has_first_token: bool,
@@ -51,15 +47,10 @@ pub fn print_address(
 ) {
     let scheme = if args.tls.is_some() { "https" } else { "http" };
     let request = if has_first_token { request(service, scheme, address) } else { String::new() };
-    let lines = format!("{request}{} listening on {scheme}://{address}\n", service.names.program);
-    let log = log.clone();
-    let printing = move || {
-        if let Err(cause) = print(&lines) {
-            warn!(log, "the address could not be printed"; "cause" => format!("{cause:#}"));
-        }
-    };
-    // Without the thread, only the log says where the server listens.
-    let _ = thread::Builder::new().name("stdout".into()).spawn(printing);
+    let program = service.names.program;
+    if let Err(cause) = print(&format!("{request}{program} listening on {scheme}://{address}\n")) {
+        warn!(log, "the address could not be printed"; "cause" => format!("{cause:#}"));
+    }
 }
 
 /// Returns a command that uses the first token.
