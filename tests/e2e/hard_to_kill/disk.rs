@@ -8,7 +8,7 @@ use plant_store_tests::prelude::*;
 
 use crate::database::{STORE, WAL};
 
-/// The name of the store's folder in calls of [`fail`] and [`stop_failing`].
+/// The name of the store's folder in calls of [`order`] and [`withdraw`].
 pub const FOLDER: &str = "folder";
 
 /// The folder beside the store in which the simulated disk keeps its state.
@@ -54,31 +54,19 @@ pub fn preload(command: &mut Command) {
     command.env("LD_PRELOAD", disk_library()).env("FAULTY_DISK", DISK);
 }
 
-/// Makes a call on a file fail: `sync` with EIO, or `write` with ENOSPC.
-pub fn fail(server: &Server, call: &str, file: &str) {
-    fs::write(state(server.folder(), &format!("{call}-fails"), file), "").expect("a file");
+/// Orders a fault from the disk, for example `sync-fails`: see `faulty_disk.c`.
+pub fn order(folder: &Path, what: &str, file: &str) {
+    fs::write(state(folder, what, file), "").expect("a file");
 }
 
-/// Lets the call succeed again.
-pub fn stop_failing(folder: &Path, call: &str, file: &str) {
-    let fails = state(folder, &format!("{call}-fails"), file);
-    fs::remove_file(fails).expect("the call failed until now");
-}
-
-/// Makes a call on a file hang: `sync` or `read`.
-pub fn hang(folder: &Path, call: &str, file: &str) {
-    fs::write(state(folder, &format!("{call}-hangs"), file), "").expect("a file");
+/// Ends a fault.
+pub fn withdraw(folder: &Path, what: &str, file: &str) {
+    fs::remove_file(state(folder, what, file)).expect("the fault was ordered");
 }
 
 /// Waits until a call on the file hangs.
 pub fn wait_until_it_hangs(folder: &Path, file: &str) {
     wait_until(|| state(folder, "hangs", file).exists(), || format!("{file} does not hang"));
-}
-
-/// Lets the hanging calls return.
-pub fn stop_hanging(folder: &Path, call: &str, file: &str) {
-    let hangs = state(folder, &format!("{call}-hangs"), file);
-    fs::remove_file(hangs).expect("the call hung until now");
 }
 
 /// Simulates a power cut: every write since the last successful sync is lost.

@@ -122,6 +122,7 @@ pub type Stored = BTreeMap<i64, u8>;
 /// Why something is not allowed.
 pub type Result<T = ()> = std::result::Result<T, String>;
 
+#[derive(Default)]
 pub struct Model {
     /// How many creates may have stored each plant, or still may.
     sent: BTreeMap<Plant, usize>,
@@ -140,15 +141,7 @@ pub struct Model {
 impl Model {
     /// A model of an empty store with one token.
     pub fn new(first: Token, deadline: Duration) -> Self {
-        Self {
-            sent: BTreeMap::new(),
-            stored: Stored::new(),
-            tokens: vec![first],
-            spells: Vec::new(),
-            deadline,
-            answers: 0,
-            failure: None,
-        }
+        Self { tokens: vec![first], deadline, ..Self::default() }
     }
 
     /// Returns the faults in force.

@@ -17,7 +17,7 @@ fn failed_fsync_of_a_commit_answers_500_and_exits_1() {
     // The test write after the start may come between the first two creates.
     server.create(&plant(1, "Ficus", None)).plant();
     server.create(&plant(2, "Ficus", None)).plant();
-    disk::fail(&server, "sync", WAL);
+    disk::order(server.folder(), "sync-fails", WAL);
     assert_eq!(server.create(&plant(3, "Fern", None)).error(), 500);
     assert_eq!(server.wait().code(), Some(1));
     let log = server.log();
@@ -26,7 +26,7 @@ fn failed_fsync_of_a_commit_answers_500_and_exits_1() {
                 the store";
     assert_eq!(log.lines().last(), Some(last));
     let (_, stopped) = server.ended();
-    disk::stop_failing(stopped.folder(), "sync", WAL);
+    disk::withdraw(stopped.folder(), "sync-fails", WAL);
 
     // The kernel still has the pages in memory, so the next process finds the plant. That process
     // must make the plant durable before it answers 200.
@@ -42,14 +42,14 @@ fn failed_fsync_of_a_commit_answers_500_and_exits_1() {
 #[test]
 fn serve_fails_if_the_fsync_of_the_folder_fails() {
     let server = disk::start();
-    disk::fail(&server, "sync", FOLDER);
+    disk::order(server.folder(), "sync-fails", FOLDER);
     let stopped = server.stopped_by(Signal::SIGTERM);
     let mut serve = binary_in(stopped.folder());
     serve.arg("serve");
     disk::preload(&mut serve);
     let cause = "cannot copy the store's WAL into its file: Input/output error";
     run(&mut serve).failed(1, cause);
-    disk::stop_failing(stopped.folder(), "sync", FOLDER);
+    disk::withdraw(stopped.folder(), "sync-fails", FOLDER);
     disk::start_again(stopped).create(&plant(1, "Ficus", None)).plant();
 }
 
@@ -57,14 +57,14 @@ fn serve_fails_if_the_fsync_of_the_folder_fails() {
 fn create_on_a_full_disk_is_503_until_there_is_space() {
     let server = disk::start();
     server.create(&plant(1, "Ficus", None)).plant();
-    disk::fail(&server, "write", WAL);
+    disk::order(server.folder(), "write-fails", WAL);
     for _ in 0..2 {
         let answer = server.create(&plant(2, "Fern", None));
         assert_eq!(answer.error(), 503);
         assert_eq!(answer.header("retry-after"), Some("1"));
     }
     server.wait_for_log("the store does not take writes: database or disk is full");
-    disk::stop_failing(server.folder(), "write", WAL);
+    disk::withdraw(server.folder(), "write-fails", WAL);
     server.create(&plant(2, "Fern", None)).plant();
     server.wait_for_log("the store takes writes again");
     let warnings = server.log().matches(r#""msg":"the store does not take writes""#).count();
@@ -80,12 +80,12 @@ fn create_is_503_after_the_store_timeout_while_a_commit_hangs() {
     let server = disk::start_with(&flags);
     let ready = || ready(metrics_address(&server)).0;
     server.create(&plant(1, "Ficus", None)).plant();
-    disk::hang(server.folder(), "sync", WAL);
+    disk::order(server.folder(), "sync-hangs", WAL);
     for id in 2..4 {
         assert_eq!(server.create(&plant(id, "Fern", None)).error(), 503);
     }
     assert_eq!(ready(), 503);
-    disk::stop_hanging(server.folder(), "sync", WAL);
+    disk::withdraw(server.folder(), "sync-hangs", WAL);
     server.wait_until("ready again", || ready() == 200);
     assert!(server.export().into_keys().eq(1..4));
 }
@@ -93,12 +93,16 @@ fn create_is_503_after_the_store_timeout_while_a_commit_hangs() {
 /// A command has nothing to clean up, so the signal's default action ends the process.
 #[test]
 fn sigterm_ends_a_process_on_a_hanging_disk() {
-    let rows = [("serve", "read", STORE), ("serve", "sync", WAL), ("export", "read", STORE)];
-    each_row(rows, |(words, call, file)| {
+    let rows = [
+        ("serve", "read-hangs", STORE),
+        ("serve", "sync-hangs", WAL),
+        ("export", "read-hangs", STORE),
+    ];
+    each_row(rows, |(words, fault, file)| {
         let stopped = Server::start().stopped_by(Signal::SIGTERM);
         let folder = stopped.folder();
         disk::put_on_disk(folder);
-        disk::hang(folder, call, file);
+        disk::order(folder, fault, file);
         let mut command = binary_in(folder);
         disk::preload(&mut command);
         let hangs = || disk::wait_until_it_hangs(folder, file);

@@ -4,7 +4,7 @@
 use std::net::Ipv4Addr;
 use std::pin::pin;
 
-use tokio::io::{AsyncWriteExt, copy_bidirectional};
+use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
@@ -20,8 +20,6 @@ pub enum Network {
     Stalled,
     /// Old and new connections end with RST.
     Reset,
-    /// Old and new connections end with FIN, as if the peer had closed them.
-    Closed,
 }
 
 /// A proxy in front of one server. Dropping it resets its connections.
@@ -62,7 +60,7 @@ impl Link {
     /// Changes the state of the link. Returns when no connection is left that has to end.
     pub fn set(&self, state: Network) {
         self.state.send_replace(state);
-        if matches!(state, Network::Reset | Network::Closed) {
+        if state == Network::Reset {
             // Two are those of the listener.
             let is_cut = || self.state.receiver_count() <= 2;
             wait_until(is_cut, || "the link is not cut".into());
@@ -73,7 +71,7 @@ impl Link {
 /// Relays a connection until both sides have closed it, one side fails, or the link is cut.
 async fn relay(mut client: TcpStream, port: u16, mut state: watch::Receiver<Network>) {
     let mut server = None;
-    let how = {
+    {
         let mut copied = pin!(async {
             let server = server.insert(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?);
             server.set_nodelay(true)?;
@@ -82,24 +80,20 @@ async fn relay(mut client: TcpStream, port: u16, mut state: watch::Receiver<Netw
         });
         loop {
             let now = *state.borrow_and_update();
-            if matches!(now, Network::Reset | Network::Closed) {
-                break now;
+            if now == Network::Reset {
+                break;
             }
             tokio::select! {
                 biased;
-                changed = state.changed() => if changed.is_err() { break Network::Reset },
+                changed = state.changed() => if changed.is_err() { break },
                 copied = &mut copied, if now == Network::Up => match copied {
                     Ok(_) => return,
-                    Err(_) => break Network::Reset,
+                    Err(_) => break,
                 },
             }
         }
-    };
-    for mut stream in [Some(client), server].into_iter().flatten() {
-        if how == Network::Reset {
-            stream.set_zero_linger().expect("the socket takes options");
-        } else {
-            let _ = stream.shutdown().await;
-        }
+    }
+    for stream in [Some(client), server].into_iter().flatten() {
+        stream.set_zero_linger().expect("the socket takes options");
     }
 }

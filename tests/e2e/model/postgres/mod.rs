@@ -9,10 +9,9 @@ use nix::sys::signal::kill;
 use nix::unistd::Pid;
 use plant_store_tests::postgres::{Cluster, Link, Network, Session};
 use plant_store_tests::prelude::*;
-use plant_store_tests::token;
 
 use super::faults::Fault;
-use super::world::{World, serve};
+use super::world::{World, create_store};
 use crate::postgres::{Paused, TERMINATE, cluster_with_database};
 
 pub struct Postgres {
@@ -48,8 +47,7 @@ impl Postgres {
         let other_host = standby.as_ref().map(|standby| format!(",127.0.0.1:{}", standby.port()));
         let hosts = format!("127.0.0.1:{}{}", link.port(), other_host.unwrap_or_default());
         let folder = Folder::over(&format!("postgres://plants@{hosts}/plants"));
-        let second = serve(&folder, folder.command()).expect("it serves");
-        let printed = second.first_request.as_deref().expect("the store is new");
+        let (second, token) = create_store(&folder, folder.command());
         Self {
             primary,
             is_primary_up: true,
@@ -59,7 +57,7 @@ impl Postgres {
             standby,
             paused: Vec::new(),
             folder,
-            token: token(printed).expect("a token").to_owned(),
+            token,
             second,
         }
     }

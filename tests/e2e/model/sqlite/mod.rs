@@ -7,12 +7,11 @@ use std::os::unix::fs::FileExt;
 use nix::unistd::Pid;
 use plant_store_tests::prelude::*;
 use plant_store_tests::process::state;
-use plant_store_tests::token;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use super::faults::{Call, Fault, File};
-use super::world::{World, serve};
+use super::world::{World, create_store};
 use crate::database::{STORE, WAL, WAL_INDEX};
 use crate::hard_to_kill::disk;
 use crate::postgres::Paused;
@@ -43,10 +42,8 @@ impl Sqlite {
         disk::put_on_disk(folder.path());
         let mut command = folder.command();
         disk::preload(&mut command);
-        // Killed by the drop.
-        let server = serve(&folder, command).expect("it serves");
-        let printed = server.first_request.as_deref().expect("the store is new");
-        let token = token(printed).expect("a token").to_owned();
+        // The drop kills the server.
+        let (_, token) = create_store(&folder, command);
         Self { folder, token, reader: None, kept: None }
     }
 
