@@ -207,10 +207,12 @@ impl<W: World> Player<W> {
     }
 
     fn has_shown(&self, fault: Fault) -> bool {
-        let mut model = self.model();
-        let Some(spell) = model.spell(fault) else { return true };
-        spell.has_shown |= self.world.has_shown(fault);
-        spell.has_shown
+        let has_shown = self.world.has_shown(fault);
+        self.model().spell(fault).is_none_or(|spell| {
+            // A hang ends early if its file is removed.
+            spell.has_shown |= has_shown.unwrap_or(spell.has_explained);
+            spell.has_shown
+        })
     }
 
     /// Ends a fault. If the process has to end because of it, waits for that first.

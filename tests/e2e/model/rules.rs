@@ -61,13 +61,15 @@ pub struct Spell {
     pub complete: Option<Instant>,
     /// `None` while it is in force.
     pub ended: Option<Instant>,
-    /// Whether it has met the service.
+    /// Whether it has met the service, as far as the player has looked.
     pub has_shown: bool,
+    /// Whether it has explained an answer.
+    pub has_explained: bool,
 }
 
 impl Spell {
     pub fn new(fault: Fault, begun: Instant) -> Self {
-        Self { fault, begun, complete: None, ended: None, has_shown: false }
+        Self { fault, begun, complete: None, ended: None, has_shown: false, has_explained: false }
     }
 
     fn overlaps(&self, attempt: &Attempt, lingers: Duration) -> bool {
@@ -193,7 +195,7 @@ impl Model {
             Failed | Refused | Lost => {
                 let mut is_explained = false;
                 for spell in self.spells.iter_mut().filter(|spell| spell.explains(attempt)) {
-                    spell.has_shown = true;
+                    spell.has_explained = true;
                     is_explained = true;
                 }
                 if is_explained { Ok(()) } else { Err("no fault explains it".into()) }

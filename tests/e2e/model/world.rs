@@ -40,8 +40,8 @@ pub trait World {
     /// down.
     fn begin(&mut self, fault: Fault, server: Option<Pid>) -> bool;
 
-    /// Whether a fault has met the service. False as long as only an answer can show it.
-    fn has_shown(&self, fault: Fault) -> bool;
+    /// Whether a fault has met the service. `None` if only an answer can show it.
+    fn has_shown(&self, fault: Fault) -> Option<bool>;
 
     /// Ends a fault.
     fn heal(&mut self, fault: Fault);

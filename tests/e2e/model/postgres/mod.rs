@@ -185,8 +185,9 @@ impl World for Postgres {
     }
 
     /// The service finds out by itself that a database that is up must not be used.
-    fn has_shown(&self, fault: Fault) -> bool {
-        !matches!(fault, Fault::NoSync | Fault::ReadOnly | Fault::NoConnections)
+    fn has_shown(&self, fault: Fault) -> Option<bool> {
+        let is_noticed = matches!(fault, Fault::NoSync | Fault::ReadOnly | Fault::NoConnections);
+        (!is_noticed).then_some(true)
     }
 
     fn heal(&mut self, fault: Fault) {

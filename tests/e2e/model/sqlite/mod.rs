@@ -147,14 +147,14 @@ impl World for Sqlite {
         true
     }
 
-    fn has_shown(&self, fault: Fault) -> bool {
+    fn has_shown(&self, fault: Fault) -> Option<bool> {
         match fault {
-            Fault::Hangs(_, file) => self.marker("hangs", file).exists(),
-            Fault::Fails(Call::Sync, file) => self.marker("failed", file).exists(),
-            Fault::Fails(_, File::Wal) => false,
+            Fault::Hangs(_, file) => Some(self.marker("hangs", file).exists()),
+            Fault::Fails(Call::Sync, file) => Some(self.marker("failed", file).exists()),
+            Fault::Fails(_, File::Wal) => None,
             // The disk removes the order when it kills the process.
-            Fault::KilledAt { .. } => self.order(fault).is_none_or(|(order, _)| !order.exists()),
-            _ => true,
+            Fault::KilledAt { .. } => self.order(fault).map(|(order, _)| !order.exists()),
+            _ => Some(true),
         }
     }
 
