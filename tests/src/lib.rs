@@ -5,27 +5,25 @@
 //! test fails instead of hanging. If nothing reports an event, [`wait_until`] polls for it.
 
 mod build;
-mod events;
 mod folder;
-mod http;
+mod plants;
 pub mod postgres;
 pub mod process;
 mod server;
-mod table;
 pub mod tls;
 
+use std::any::Any;
+use std::fmt::Debug;
 use std::io::{self, Write as _};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::LazyLock;
-
-use plant_store_client::types::NewPlant;
-use serde_json::Value;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 pub use build::{GOOSE_FARM, PLANT_STORE, PLANTS, build_example, library};
-pub use events::{EVENT_TIMEOUT, wait_until};
 pub use folder::{Engine, Folder, binary_in};
 pub use groundwork_testing::{Connection, Launched, Response, token};
-pub use http::{Created, bearer, head, post};
+pub use plants::{Created, bearer, head, new_plant, plant, post};
 pub use server::{Server, Starting};
 
 /// What most tests use.
@@ -41,10 +39,9 @@ pub mod prelude {
     pub use tempfile::TempDir;
 
     pub use crate::process::{Ended, behind, in_shell, on_a_terminal, run};
-    pub use crate::table::each_row;
     pub use crate::{
         Connection, Created, EVENT_TIMEOUT, Engine, Folder, Launched, Response, Server, Starting,
-        amount, bearer, binary_in, head, plant, post, root, wait_until,
+        amount, bearer, binary_in, each_row, head, plant, post, root, wait_until,
     };
 }
 
@@ -70,30 +67,36 @@ pub fn has(what: &str, is_there: bool) -> bool {
     is_there
 }
 
-/// Returns the JSON body that creates a plant. Required members without a parameter here get the
-/// value of the example in the document.
-pub fn plant(id: i64, name: &str, tag: Option<&str>) -> String {
-    static REQUIRED: LazyLock<Value> = LazyLock::new(|| {
-        let document = include_str!("../../openapi/plant-store.json");
-        let document: Value = serde_json::from_str(document).expect("the document is JSON");
-        let schema = &document["components"]["schemas"]["NewPlant"];
-        let names = schema["required"].as_array().expect("a list").iter();
-        let member = |name: &Value| {
-            let name = name.as_str().expect("a name");
-            (name.to_owned(), schema["example"][name].clone())
-        };
-        names.map(member).collect()
-    });
-    let mut plant = REQUIRED.clone();
-    plant["id"] = id.into();
-    plant["name"] = name.into();
-    if let Some(tag) = tag {
-        plant["tag"] = tag.into();
+/// How long a test waits for an event before it fails. Even a slow machine needs less time.
+pub const EVENT_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// The pause between two polls, so that polling does not slow the server down.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Polls until the condition is true. After [`EVENT_TIMEOUT`], panics with the message that
+/// `failure` returns.
+pub fn wait_until(mut condition: impl FnMut() -> bool, failure: impl Fn() -> String) {
+    let started = Instant::now();
+    while !condition() {
+        assert!(started.elapsed() < EVENT_TIMEOUT, "{}", failure());
+        sleep(PAUSE);
     }
-    plant.to_string()
 }
 
-/// Returns the same plant as the type of the generated client.
-pub fn new_plant(id: i64, name: &str, tag: Option<&str>) -> NewPlant {
-    serde_json::from_str(&plant(id, name, tag)).expect("a plant")
+/// Checks every row of a table. Then fails with each row that failed, and with its message.
+pub fn each_row<R: Debug>(rows: impl IntoIterator<Item = R>, mut check: impl FnMut(R)) {
+    let mut failed = Vec::new();
+    for row in rows {
+        let shown: String = format!("{row:?}").chars().take(200).collect();
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| check(row))) {
+            failed.push(format!("row {shown}\n{}", message(&*panic)));
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n\n"));
+}
+
+/// Returns the message of a panic.
+fn message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("")
 }

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use nix::unistd::{Pid, Uid, User};
 
 use super::Session;
-use crate::events::wait_until;
+use crate::wait_until;
 
 /// Creates a folder, prints its name, and removes the folder and its server when stdin closes. That
 /// happens when the cluster is dropped, and when the test process ends, even by SIGKILL. A test may

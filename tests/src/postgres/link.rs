@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
 use super::{Cluster, RUNTIME};
-use crate::events::wait_until;
+use crate::wait_until;
 
 /// The state of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use tokio::time::timeout;
 use tokio_postgres::{Client, Error, NoTls, SimpleQueryMessage};
 
 use super::RUNTIME;
-use crate::events::EVENT_TIMEOUT;
+use crate::EVENT_TIMEOUT;
 
 /// A session with a database. It may also be used inside a tokio runtime. Dropping it ends its
 /// transaction and releases its locks.
