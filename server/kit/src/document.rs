@@ -58,7 +58,9 @@ fn complete(document: &mut Value, service: &Service) {
     for id in service.idempotent {
         let mut operations = members(&mut document["paths"]).flat_map(members);
         let operation = operations.find(|operation| operation["operationId"] == *id);
-        operation.expect("the id is that of an operation")["x-idempotent"] = true.into();
+        let operation =
+            operation.unwrap_or_else(|| panic!("`idempotent` names no operation: {id}"));
+        operation["x-idempotent"] = true.into();
     }
 }
 

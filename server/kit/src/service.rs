@@ -29,7 +29,8 @@ pub struct Service {
     pub api: fn() -> ApiDescription<Context>,
     /// The operations that are idempotent although their method is not (RFC 9110, section 9.2.2): a
     /// client may send the same request again if there was no response. The document marks them
-    /// with `x-idempotent`. A create that only reads its body and commits is idempotent.
+    /// with `x-idempotent`, without which no client repeats a create that got no response. A create
+    /// that only reads its body and commits is idempotent.
     pub idempotent: &'static [&'static str],
     /// The rows of the table of errors that only this service has: see [`Service::error`].
     pub errors: &'static [ErrorRow],

@@ -105,7 +105,7 @@ impl Suite {
 
     /// Asserts that the answers to a create are the 200 and the refusals that the document
     /// declares: 400, 401, 409, 413 and 415, each with the message of its example. The example of a
-    /// create has a member that is a string.
+    /// create has a member that may be any string.
     ///
     /// # Panics
     ///
@@ -123,12 +123,16 @@ impl Suite {
         let refusals = &document["paths"][&api.path]["post"]["responses"]["400"];
         let examples = &refusals["content"]["application/json"]["examples"];
         let other_token = self.other_token();
+        let conflict = api
+            .other_bodies(1)
+            .filter_map(|body| api.post(&api.token, JSON, &body))
+            .find(|answer| answer.json()["error"] != 400);
         // Refused by its declared length. A client that goes on sending may lose the answer.
         let too_large = "Content-Type: application/json\r\nContent-Length: 65537\r\n";
         for (error, refused) in [
             (400, api.post(&api.token, JSON, r#"{"id":1}"#)),
             (401, api.post(&other_token, JSON, &api.body(1))),
-            (409, api.post(&api.token, JSON, &api.other_body(1))),
+            (409, conflict),
             (413, api.send(&format!("POST {}", api.path), &api.token, too_large, "")),
             (415, api.post(&api.token, "", &api.body(1))),
         ] {

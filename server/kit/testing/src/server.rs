@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -37,8 +37,8 @@ impl Server {
     /// its previous server, which has the token.
     pub fn start(program: &Path, folder: &Path, before: Option<&Api>) -> Self {
         let mut serve = Command::new(program);
-        serve.args(["serve", "--listen", "127.0.0.1:0"]).args(STORE).current_dir(folder);
-        let launched = Launched::start(serve.stderr(Stdio::null())).expect("the server starts");
+        serve.args(["serve", "--listen", "127.0.0.1:0", "--log-level", "error"]).args(STORE);
+        let launched = Launched::start(serve.current_dir(folder)).expect("the server starts");
         let first_request = launched.first_request.as_deref();
         let api = before.cloned().or_else(|| Api::of_first_request(first_request?));
         let api = api.expect("a server on a new store prints a token and a command with a body");
@@ -68,13 +68,17 @@ impl Api {
         body.to_string()
     }
 
-    /// Returns a body with the same id and a different resource.
-    pub fn other_body(&self, id: i64) -> String {
-        let mut body: Value = serde_json::from_str(&self.body(id)).expect("JSON");
-        let mut members = body.as_object_mut().expect("an object").values_mut();
-        let text = members.find(|member| member.is_string()).expect("the example has a string");
-        *text = "another".into();
-        body.to_string()
+    /// Returns bodies with the same id, in each of which another string is changed. The service
+    /// refuses a change of an enumeration or of a format.
+    pub fn other_bodies(&self, id: i64) -> impl Iterator<Item = String> {
+        let members = self.body.as_object().expect("an object").iter();
+        let strings = members.filter(|(_, value)| value.is_string());
+        strings.map(move |(name, _)| {
+            let mut body = self.body.clone();
+            body["id"] = id.into();
+            body[name] = "another".into();
+            body.to_string()
+        })
     }
 
     /// Creates the example under this id.
