@@ -100,21 +100,16 @@ impl From<TempDir> for Folder {
 /// [`Folder::new`]). A server listens on any free port, because the default port may be in use.
 pub fn binary_in(folder: &Path) -> Command {
     let mut command = Command::new(&*PLANT_STORE);
-    without_own_variables(&mut command);
-    command.current_dir(folder).env("PLANT_STORE_LISTEN", "127.0.0.1:0");
-    command.envs(database_of(folder).map(|database| (STORE, CLUSTER.url(database))));
-    command
-}
-
-/// Removes the variables with our prefix and PGPASSWORD, which the tests and the user may have set,
-/// from a process that runs the binary. The binary would warn about them or use them.
-fn without_own_variables(command: &mut Command) {
+    // The tests and the user may have set variables that the binary would warn about or use.
     command.env_remove("PGPASSWORD");
     for (name, _) in env::vars_os() {
         if name.to_string_lossy().starts_with("PLANT_STORE_") {
             command.env_remove(name);
         }
     }
+    command.current_dir(folder).env("PLANT_STORE_LISTEN", "127.0.0.1:0");
+    command.envs(database_of(folder).map(|database| (STORE, CLUSTER.url(database))));
+    command
 }
 
 /// The default of `--store`.
