@@ -89,7 +89,7 @@ pub struct Effect {
     pub lingers: Duration,
     /// With which exit codes the process may end. SIGKILL counts as 137, as in a shell.
     pub exits: &'static [i32],
-    /// From how long after its begin, until its end, no create can get a 200 or 409.
+    /// From how long after it is fully in force, until its end, no create can get a 200 or 409.
     pub denies: Option<Duration>,
 }
 
@@ -97,11 +97,6 @@ impl Effect {
     /// Whether it keeps the process from answering finally, or from ending.
     pub fn blocks(&self) -> bool {
         self.answers == [Refused]
-    }
-
-    /// Whether the process has to end by itself within seconds.
-    pub fn is_fatal(&self) -> bool {
-        self.denies.is_some() && !self.exits.is_empty()
     }
 }
 
@@ -134,9 +129,13 @@ impl Fault {
                 Effect { answers: &[Lost], exits: &[137], ..NONE }
             }
             Self::Paused | Self::Hangs(..) => Effect { answers: &[Refused], ..NONE },
-            Self::Fails(Call::Sync, _) => {
-                Effect { answers: &[Failed, Refused, Lost], exits: &[1], ..NONE }
-            }
+            // A commit that ends at the same time may still be a success.
+            Self::Fails(Call::Sync, _) => Effect {
+                answers: &[Failed, Refused, Lost],
+                exits: &[1],
+                denies: Some(Duration::from_millis(500)),
+                ..NONE
+            },
             Self::Fails(_, File::Wal) => Effect { answers: &[Refused], exits: &[1], ..NONE },
             // Every checkpoint fails, and the WAL grows.
             Self::Fails(..) => Effect { exits: &[1], ..NONE },

@@ -18,9 +18,11 @@ use super::rules::{Model, Result, Spell, Token};
 use super::steps::{Step, random, seeds};
 use super::world::{DEADLINE, World, log, serve};
 
-/// The longest that a process may take to end after a signal, or after a failure that it must not
-/// survive.
+/// The longest that a process may take to end after a signal.
 const END: Duration = Duration::from_secs(15);
+
+/// The longest that a process may take to end by itself after a failure that it must not survive.
+const FATAL: Duration = Duration::from_secs(6);
 
 /// The pause between two looks at the model and the process.
 const TICK: Duration = Duration::from_millis(2);
@@ -142,7 +144,7 @@ impl<W: World> Player<W> {
             }
             let is_blocked = !self.blocking().is_empty();
             if self.must_end() && !is_blocked {
-                return self.wait_for_end();
+                return self.wait_for_end(FATAL);
             }
             // Longer than an answer may take.
             if begun.elapsed() > DEADLINE + Duration::from_secs(1) {
@@ -170,7 +172,9 @@ impl<W: World> Player<W> {
         if is_met_soon && !self.clients.is_empty() {
             self.show(fault)?;
         }
-        self.change(fault, |spell| spell.complete = Some(Instant::now()));
+        if !matches!(fault, Fault::Fails(Call::Sync, _)) {
+            self.change(fault, |spell| spell.complete = Some(Instant::now()));
+        }
         if fault.is_instant() {
             self.change(fault, |spell| spell.ended = Some(Instant::now()));
         }
@@ -225,7 +229,7 @@ impl<W: World> Player<W> {
             for fault in self.blocking() {
                 self.heal(fault)?;
             }
-            self.wait_for_end()?;
+            self.wait_for_end(FATAL)?;
         }
         self.heal(fault)
     }
@@ -259,19 +263,19 @@ impl<W: World> Player<W> {
     }
 
     fn must_end(&self) -> bool {
-        let is_fatal = |fault: &Fault| {
-            // After a failed sync, no commit may succeed.
-            let has_failed = matches!(fault, Fault::Fails(Call::Sync, _)) && self.has_shown(*fault);
-            has_failed || fault.effect().is_fatal()
-        };
+        let fails = |fault: &Fault| matches!(fault, Fault::Fails(Call::Sync, _));
         let faults = self.model().in_force();
-        self.server.is_some() && faults.iter().any(is_fatal)
+        for fault in faults.into_iter().filter(fails).filter(|fault| self.has_shown(*fault)) {
+            self.change(fault, |spell| _ = spell.complete.get_or_insert(Instant::now()));
+        }
+        let must_end = self.model().spells.iter().any(Spell::must_end);
+        must_end && self.server.is_some()
     }
 
-    fn wait_for_end(&mut self) -> Result {
+    fn wait_for_end(&mut self, limit: Duration) -> Result {
         let begun = Instant::now();
         while self.server.is_some() {
-            if begun.elapsed() > END {
+            if begun.elapsed() > limit {
                 return Err("the process does not end".into());
             }
             self.watch()?;
@@ -291,7 +295,7 @@ impl<W: World> Player<W> {
         let is_kill = signal == Signal::SIGKILL;
         self.add_spell(if is_kill { Fault::Killed } else { Fault::Terminated });
         self.signal(signal);
-        self.wait_for_end()
+        self.wait_for_end(END)
     }
 
     fn cut_power(&mut self, some_survive: bool) -> Result {

@@ -57,7 +57,8 @@ pub struct Attempt {
 pub struct Spell {
     pub fault: Fault,
     pub begun: Instant,
-    /// Since when it is fully in force. `None` before that, and once its end has begun.
+    /// Since when it is fully in force: a failing sync, since one has failed. `None` before that,
+    /// and once its end has begun.
     pub complete: Option<Instant>,
     /// `None` while it is in force.
     pub ended: Option<Instant>,
@@ -70,6 +71,12 @@ pub struct Spell {
 impl Spell {
     pub fn new(fault: Fault, begun: Instant) -> Self {
         Self { fault, begun, complete: None, ended: None, has_shown: false, has_explained: false }
+    }
+
+    /// Whether the process has to end by itself within seconds.
+    pub fn must_end(&self) -> bool {
+        let effect = self.fault.effect();
+        self.complete.is_some() && effect.denies.is_some() && !effect.exits.is_empty()
     }
 
     fn overlaps(&self, attempt: &Attempt, lingers: Duration) -> bool {

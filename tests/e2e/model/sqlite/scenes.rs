@@ -73,8 +73,9 @@ scenes! {
     hanging_checkpoint: [
         Load(20), Begin(Hangs(Sync, Store)), Load(20), Stop(SIGTERM), Heal, Load(20), CUT,
     ];
+    // Before the first load, the command does not wait for a create that hangs.
     hanging_reads_and_a_revocation: [
-        Issue, Load(50), Begin(Hangs(Read, Wal)), Revoke, Load(20), Heal, Load(50),
+        Issue, Begin(Hangs(Read, Wal)), Revoke, Load(20), Heal, Load(50),
     ];
     pause_and_a_revocation: [Issue, Load(50), Begin(Paused), Revoke, Heal, Load(100)];
     tokens_on_a_slow_disk: [
