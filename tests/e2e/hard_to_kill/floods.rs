@@ -6,6 +6,7 @@ use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 
 use bytes::Bytes;
+use futures::future::select_all;
 use h2::SendStream;
 use h2::client::{Builder, ResponseFuture};
 use http::Request;
@@ -125,7 +126,11 @@ const CONNECTIONS: usize = 8;
 
 /// Sends plants of the maximum size without their last byte, on a stream each. The client accepts
 /// no byte of the answers' bodies: its window is zero.
-async fn large_bodies(server: &Server, token: &str) -> Vec<(ResponseFuture, SendStream<Bytes>)> {
+async fn large_bodies(
+    server: &Server,
+    token: &str,
+    count: usize,
+) -> Vec<(ResponseFuture, SendStream<Bytes>)> {
     let stream = tokio::net::TcpStream::connect(server.address).await.expect("it listens");
     let connecting = Builder::new().initial_window_size(0).handshake(stream);
     let (mut client, connection) = connecting.await.expect("the server speaks HTTP/2");
@@ -134,7 +139,7 @@ async fn large_bodies(server: &Server, token: &str) -> Vec<(ResponseFuture, Send
     let name = "f".repeat(MAX_BODY - plant(3, "", None).len());
     let body = Bytes::from(plant(3, &name, None)).slice(..MAX_BODY - 1);
     let mut streams = Vec::new();
-    for _ in 0..PERMITS / CONNECTIONS {
+    for _ in 0..count {
         client = client.ready().await.expect("a stream");
         let request = Request::post(format!("{}/plants", server.url))
             .header("content-type", "application/json")
@@ -158,10 +163,19 @@ async fn bodies_and_unread_answers_fit_the_memory_formula() {
     let tokens = [server.token.as_str(), other.trim()];
     let is_created = || server.create(&plant(2, "Ficus", None)).status == 200;
     let mut bodies = Vec::new();
-    for token in tokens.repeat(CONNECTIONS / 2) {
-        bodies.extend(large_bodies(&server, token).await);
+    for token in tokens {
+        // One more than the token may have permits. Once it is refused, the others hold theirs.
+        let mut of_token = large_bodies(&server, token, 1).await;
+        for _ in 0..CONNECTIONS / 2 {
+            of_token.extend(large_bodies(&server, token, PERMITS / CONNECTIONS).await);
+        }
+        let answers = of_token.iter_mut().map(|(answer, _)| answer);
+        let (refused, at, _) = select_all(answers).await;
+        assert_eq!(refused.expect("an answer").status(), 400);
+        drop(of_token.swap_remove(at));
+        bodies.extend(of_token);
     }
-    server.wait_until("no permit", || !is_created());
+    assert!(!is_created(), "the bodies hold all permits");
     for (_, stream) in &mut bodies {
         stream.send_data(Bytes::from_static(b"}"), true).expect("the stream takes data");
     }
@@ -173,7 +187,7 @@ async fn bodies_and_unread_answers_fit_the_memory_formula() {
     }
     assert!(!is_created(), "the answers hold their permits");
     let number = |number| f64::from(u32::try_from(number).expect("a small number"));
-    let connections = number(CONNECTIONS) + 1.0;
+    let connections = number(CONNECTIONS) + 3.0;
     let limit = 60.0 + 0.75 * connections + 3.0 * number(PERMITS * MAX_BODY) / 1024.0 / 1024.0;
     let peak = peak_memory_mib(server.pid()).expect("the process is running");
     assert!(peak < limit, "peak {peak} MiB, limit {limit} MiB");
