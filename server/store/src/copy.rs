@@ -158,7 +158,11 @@ fn fill(source: &dyn Engine, target: &dyn Engine, to: &StoreUrl) -> anyhow::Resu
         let outcomes = target.commit(page, Instant::now() + PAGE_TIMEOUT)?;
         let mut rows = page.iter().zip(outcomes);
         if let Some((row, _)) = rows.find(|(_, outcome)| *outcome == Outcome::Conflict) {
-            bail!("{to} contains a different row with the id {}, which is left unchanged", row.id);
+            bail!(
+                "{to} contains a different row with the id {}, which is left unchanged: no copy that \
+                 contains this id fits there",
+                row.id
+            );
         }
         read_back(page, target).with_context(|| format!("{to} does not contain what was written"))
     })

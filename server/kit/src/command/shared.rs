@@ -76,7 +76,7 @@ fn advice(kind: Kind) -> &'static str {
         Kind::Missing => MISSING,
         Kind::Incomplete => INCOMPLETE,
         Kind::Interrupted => {
-            ". To complete it, run the same command with --add: it adds what is missing"
+            ". Once the cause is gone, run the same command with --add: it adds what is missing"
         }
         Kind::CopyUnfinished => ": run the same `{program} copy` again, with --add",
         Kind::HasRows => {

@@ -62,6 +62,8 @@ pub struct ServedFiles {
     store: ServedFile,
     wal: ServedFile,
     wal_index: ServedFile,
+    /// The WAL, which may have been truncated and written to again since.
+    frames: File,
     /// The WAL index. It must not be closed before the connections are, because that would drop
     /// SQLite's locks.
     index: File,
@@ -76,6 +78,7 @@ impl ServedFiles {
             store: ServedFile { path: path.to_owned(), id: (file.dev(), file.ino()) },
             wal: ServedFile::at(wal_of(path))?,
             wal_index: ServedFile::at(wal_index_of(path))?,
+            frames: File::open(wal_of(path))?,
             index: File::open(wal_index_of(path))?,
         };
         files.are_in_place()?;
@@ -93,12 +96,23 @@ impl ServedFiles {
         }
         // SQLite truncates a WAL only after it has written to the index that the WAL is empty. So
         // if the index is still the same, its frames were there when the length was read.
-        if header.is_some_and(|header| wal < wal_length(&header))
+        if header.is_some_and(|header| self.lacks_frames(wal, &header))
             && header == self.index_header()?
         {
             return Err(self.wal.is_gone("truncated"));
         }
         Ok(())
+    }
+
+    /// Whether a WAL of this length is shorter than its index says, or has lost its beginning: a
+    /// commit after a truncation leaves zeros before its own frames. The index has the salts of the
+    /// WAL's header (<https://sqlite.org/fileformat2.html#walformat>).
+    fn lacks_frames(&self, length: u64, header: &IndexHeader) -> bool {
+        let mut salts = [0; 8];
+        let needed = wal_length(header);
+        needed > length
+            || needed > 0
+                && (self.frames.read_exact_at(&mut salts, 16).is_err() || salts != header[32..40])
     }
 
     /// Reads the header of the WAL index. `None` while SQLite changes it: its halves then differ.

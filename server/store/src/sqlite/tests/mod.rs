@@ -137,6 +137,12 @@ fn removed_replaced_or_truncated_file_is_detected() {
         fs::copy(path, path.with_extension("other")).unwrap();
         fs::rename(path.with_extension("other"), path).unwrap();
     }
+    // What is left by a truncation during a commit, which writes behind what was there.
+    fn hollow_out(path: &Path) {
+        let length = fs::metadata(path).unwrap().len();
+        cut(path, 0);
+        cut(path, length);
+    }
     for (act, expected) in [
         ((|path, _| fs::remove_file(path).unwrap()) as fn(&Path, &Path), "was removed or renamed"),
         (|path, _| fs::rename(path, path.with_extension("x")).unwrap(), "was removed or renamed"),
@@ -148,6 +154,7 @@ fn removed_replaced_or_truncated_file_is_detected() {
         (|path, _| cut(path, 0), "books.db was truncated"),
         (|_, wal| cut(wal, 0), "-wal was truncated"),
         (|_, wal| cut(wal, 32 + 24 + 4096 - 1), "-wal was truncated"),
+        (|_, wal| hollow_out(wal), "-wal was truncated"),
     ] {
         let folder = folder();
         let store = start(&folder).expect("a new store");
