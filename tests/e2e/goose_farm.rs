@@ -71,6 +71,7 @@ fn suites() -> [Suite; 2] {
 fn libraries_name_no_service() {
     let words = ["-rniE", "plant|goose|geese|pst_|gse_", "server/kit", "server/store"];
     let found = run(Command::new("grep").args(words).current_dir(root())).succeeded();
+    assert!(found.contains("tests/goose-farm"), "grep looks at the pages");
     let found: Vec<_> = found.lines().filter(|line| !line.contains("tests/goose-farm")).collect();
     assert!(found.is_empty(), "{found:#?}");
 }

@@ -1,7 +1,7 @@
 //! The helpers that the end-to-end tests share: the real binary as a process with its own store,
 //! and HTTP/1.1 sent byte by byte.
 //!
-//! Tests wait for events, never for a fixed time. They wait at most [`EVENT_TIMEOUT`], so that a
+//! Tests wait for events. They wait at most [`EVENT_TIMEOUT`], so that a
 //! test fails instead of hanging. If nothing reports an event, [`wait_until`] polls for it.
 
 mod build;

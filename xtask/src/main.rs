@@ -18,7 +18,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Chore {
-    /// Check format, contract and lints, and run all tests on SQLite
+    /// Check format, contract and lints, and run all tests on SQLite, and those of PostgreSQL
+    /// if it is installed
     Test,
     /// Run everything that CI checks: `test`, the tests on PostgreSQL, documentation, packages, and
     /// `conformance` if the machine has its tools

@@ -60,11 +60,11 @@
 //! `tests/goose-farm` in this repository is a complete service with a create, a read and errors of
 //! its own.
 //!
-//! # What a request meets
+//! # How a request is processed
 //!
 //! [`respond`] checks the credentials, reads the [`Input`], and calls the operation, which takes
-//! its steps from the [`AcceptedRequest`]. Nothing is read of a request whose token is not
-//! accepted.
+//! its steps from the [`AcceptedRequest`]. If the token is not accepted, neither parameters nor the
+//! body are read.
 //!
 //! | step | `error` on failure |
 //! | --- | --- |
@@ -82,7 +82,7 @@
 //!
 //! # The path of a create
 //!
-//! `tokens` is a file of this crate, and the other names without a crate are files of `http`.
+//! `tokens` is `src/tokens.rs`, and the other modules are in `src/http/`.
 //!
 //! ```text
 //! socket → Dropshot
@@ -101,7 +101,7 @@
 //!
 //! # The other modules
 //!
-//! `service` is what the kit does not know. `document` completes the OpenAPI document. `error`
+//! `service` contains the names and texts of a service. `document` completes the OpenAPI document. `error`
 //! contains the table of errors. `command` is the command line, with a file or a folder for each
 //! command; only this module starts the others. `log` writes all records to stderr. `admin` serves
 //! the metrics and the probes. Nothing here knows which engine stores the rows, and nothing names a

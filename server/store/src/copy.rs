@@ -1,7 +1,7 @@
 //! Copying a whole store to a new file or to a database.
 //!
 //! What is copied proves itself: the ids ascend, the rows are counted, and what was written is read
-//! back. No copy replaces, changes or removes a row or a token of its target.
+//! back. No copy replaces, changes or removes a row of its target, or a token that anybody may use.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -74,7 +74,7 @@ pub struct Copied {
 ///
 /// # Errors
 ///
-/// After an error a target file does not exist. A target database may contain some of the rows and
+/// After an error there is no target file, unless only the sync of its folder failed. A target database may contain some of the rows and
 /// none of the tokens, if the error is [`Kind::Interrupted`]; the same copy with `may_add`
 /// completes it.
 pub fn copy(copy: &Copy<'_>) -> anyhow::Result<Copied> {

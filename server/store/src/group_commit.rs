@@ -91,7 +91,8 @@ struct Shared {
     failure: Mutex<Option<Error>>,
     /// Why the store is lost. No commit that ends after this was set is a success.
     loss: OnceLock<Error>,
-    /// When the oldest create of this batch was queued, or for a test write, when it began.
+    /// When the oldest create of the running batch was queued, or when its test write began. `None`
+    /// while the writer is idle.
     busy_since: Mutex<Option<Instant>>,
 }
 

@@ -79,7 +79,8 @@ pub fn open(
     }
 }
 
-/// The names of a service. If one of them changes, existing stores can no longer be used.
+/// The names of a service. If one of them changes, existing databases can no longer be used; a file
+/// does not contain the name of the program.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Names {
     /// The name of the program, such as `book-shelf`: the `application_name` of a session with a

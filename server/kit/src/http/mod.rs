@@ -102,7 +102,7 @@ pub(crate) fn start_server(
     ServerBuilder::new(api, state, log).config(config).tls(tls).start()
 }
 
-/// A body is held in memory, so a much larger limit would end the process before the body ends.
+/// Bodies are held in memory, which a larger limit could exhaust.
 const MAX_BODY: ByteSize = ByteSize::gib(1);
 
 /// PostgreSQL takes 0 for no limit. A limit that is much longer would overflow the clock when its

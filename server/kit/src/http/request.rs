@@ -87,9 +87,9 @@ pub fn respond<E: Input, T: Content>(
             Ok(answer) => answer,
             Err(refusal) => {
                 // Without this, hyper answers up to 16 pipelined requests of one connection before
-                // it serves the others. In the meantime, hyper drops what arrived of an unread body
-                // with the head, or else closes the connection after the answer and says so
-                // (RFC 9112, section 9.6).
+                // it serves the others. In the meantime, hyper drops a body that has arrived with
+                // the head. If a part is missing, it closes the connection after the answer and
+                // says so (RFC 9112, section 9.6).
                 yield_now().await;
                 let answer = Answer::refusal(program, &refusal);
                 record.refusal = Some(refusal);

@@ -3,8 +3,8 @@
 //! The database's settings decide how durable a commit is, and unsafe settings are refused: see
 //! `schema.rs`. Servers share nothing but the database, so any number of servers may run on it.
 //!
-//! Calls block: each session has a runtime of its own. None of these calls may be made on a thread
-//! of another runtime.
+//! Calls block: each session has a runtime of its own. None of these calls may be made in an
+//! asynchronous context.
 
 mod connector;
 mod error;

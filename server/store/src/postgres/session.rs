@@ -1,7 +1,7 @@
 //! A connection whose commits are durable, its prepared statements and the warnings it received,
 //! and a blocking session that connects when it is needed, and reconnects after a fault.
 //!
-//! Nothing blocking here may be called on a thread of another runtime: the call would panic.
+//! Nothing blocking here may be called in an asynchronous context: the call would panic.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -164,7 +164,7 @@ const CANCEL_MARGIN: Duration = Duration::from_millis(500);
 pub struct ReconnectingSession {
     connector: Connector,
     session: Option<Session>,
-    /// Why the last attempt failed. It says more than that the deadline of the next one is over.
+    /// Why the last attempt failed. A timeout reports this, because it names the cause.
     last_error: Option<Error>,
     runtime: Option<Runtime>,
 }

@@ -77,7 +77,7 @@ pub fn sync_folder_of(path: &Path) -> io::Result<()> {
     File::open(folder_of(path))?.sync_all()
 }
 
-/// Opens the file of a store to write to it, before SQLite does.
+/// Opens the file of a store before SQLite does, and checks that this process may write to it.
 ///
 /// # Errors
 ///
@@ -100,8 +100,8 @@ pub fn require_write_access(path: &Path) -> io::Result<()> {
 
 /// Opens the file of a store, before SQLite does. See [`open`].
 pub fn open_to_read(path: &Path) -> Result<File, Error> {
-    // Checked before the store's file: a server that is starting at the same time may create the
-    // store and then a WAL, and that WAL was not left behind.
+    // Look for files without a store first: a server that is starting at the same time may create
+    // the store and then a WAL, which would look as if it had been left behind.
     let left = files_beside(path);
     let metadata = match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Err(missing(path, &left)),

@@ -51,7 +51,7 @@ pub struct Sqlite {
     names: &'static Names,
     path: PathBuf,
     commits: Mutex<Commits>,
-    /// Reads rows, and reads and changes the tokens, which must not wait for a commit.
+    /// Reads rows and tokens without waiting for a commit, and changes the tokens.
     reads: Mutex<Connection>,
     /// The files of the store if it is being served.
     served_files: Option<ServedFiles>,

@@ -108,11 +108,13 @@ impl ServedFiles {
     /// commit after a truncation leaves zeros before its own frames. The index has the salts of the
     /// WAL's header (<https://sqlite.org/fileformat2.html#walformat>).
     fn lacks_frames(&self, length: u64, header: &IndexHeader) -> bool {
-        let mut salts = [0; 8];
         let needed = wal_length(header);
-        needed > length
-            || needed > 0
-                && (self.frames.read_exact_at(&mut salts, 16).is_err() || salts != header[32..40])
+        if needed == 0 {
+            return false;
+        }
+        let mut salts = [0; 8];
+        let is_read = self.frames.read_exact_at(&mut salts, 16).is_ok();
+        length < needed || !is_read || salts != header[32..40]
     }
 
     /// Reads the header of the WAL index. `None` while SQLite changes it: its halves then differ.
