@@ -49,9 +49,10 @@ impl Change {
     ) -> Self {
         let change = printable(&match (&old, &new) {
             (Some(old), Some(new)) => {
-                let [old, new] = match old.brief == new.brief {
-                    true => difference(&old.full, &new.full),
-                    false => difference(&old.brief, &new.brief),
+                let [old, new] = if old.brief == new.brief {
+                    difference(&old.full, &new.full)
+                } else {
+                    difference(&old.brief, &new.brief)
                 };
                 format!("{old} → {new}")
             }

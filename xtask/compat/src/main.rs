@@ -69,9 +69,10 @@ fn run(args: &Args) -> Result<bool> {
 }
 
 fn read(path: &Path) -> Result<Document> {
-    let (name, bytes) = match path == Path::new("-") {
-        true => ("stdin".to_owned(), bytes(io::stdin())),
-        false => (path.display().to_string(), File::open(path).and_then(bytes)),
+    let (name, bytes) = if path == Path::new("-") {
+        ("stdin".to_owned(), bytes(io::stdin()))
+    } else {
+        (path.display().to_string(), File::open(path).and_then(bytes))
     };
     let bytes = bytes.with_context(|| format!("cannot read {name}"))?;
     ensure!(bytes.len() as u64 <= LARGEST, "{name} is larger than {LARGEST} bytes");

@@ -162,9 +162,10 @@ impl Report {
         if self.changes.is_empty() && self.notes.is_empty() {
             return first;
         }
-        let advice = match fails {
-            true => "to accept a change, add its line to a file, with a reason behind ` # `\n",
-            false => "",
+        let advice = if fails {
+            "to accept a change, add its line to a file, with a reason behind ` # `\n"
+        } else {
+            ""
         };
         format!("{first}{self}{conclusion}\n{advice}")
     }

@@ -116,18 +116,21 @@ impl Comparison<'_> {
             return self.assertions(&at, written, old, new);
         }
         let list_of = |schema: &Rc<Schema>| vec![Alternative::of(schema.clone())];
-        let (old_list, new_list) = match is_added {
-            true => (list_of(written[0]), alternatives.list.clone()),
-            false => (alternatives.list.clone(), list_of(written[1])),
+        let (old_list, new_list) = if is_added {
+            (list_of(written[0]), alternatives.list.clone())
+        } else {
+            (alternatives.list.clone(), list_of(written[1]))
         };
         let (document, list) = if is_added { (self.new, &new_list) } else { (self.old, &old_list) };
         if is_wider(single, document, list) {
             let is_same =
                 |one: &Alternative| is_only_type(&one.schema) && one.schema.type_ == single.type_;
-            let kind = match is_added {
-                _ if list.iter().any(is_same) => Kind::TypeName,
-                true => Kind::TypeNarrowed,
-                false => Kind::TypeWidened,
+            let kind = if list.iter().any(is_same) {
+                Kind::TypeName
+            } else if is_added {
+                Kind::TypeNarrowed
+            } else {
+                Kind::TypeWidened
             };
             return self.report_schemas(&list_at, kind, Some(old), Some(new));
         }

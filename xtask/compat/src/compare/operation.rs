@@ -101,9 +101,12 @@ impl Comparison<'_> {
         let is_loosened = before.iter().all(is_still_enough);
         let kind = if is_loosened { Kind::SecurityLoosened } else { Kind::SecurityTightened };
         let [removed, added] = [before - after, after - before].map(|requirements| {
-            let shown = requirements.into_iter().map(|schemes| match schemes.is_empty() {
-                true => "anybody".to_owned(),
-                false => Vec::from_iter(schemes).join(" and "),
+            let shown = requirements.into_iter().map(|schemes| {
+                if schemes.is_empty() {
+                    "anybody".to_owned()
+                } else {
+                    Vec::from_iter(schemes).join(" and ")
+                }
             });
             shown.reduce(|all, one| all + ", or " + &one)
         });

@@ -78,10 +78,8 @@ impl Comparison<'_> {
         let shown = Some(self.new.shown(new));
         match additional {
             AdditionalProperties::None => {
-                let kind = match is_required {
-                    true => Kind::RequiredAddedToClosed,
-                    false => Kind::AddedToClosed,
-                };
+                let kind =
+                    if is_required { Kind::RequiredAddedToClosed } else { Kind::AddedToClosed };
                 return self.report(&at, kind, None, shown);
             }
             // A property with this name had to fit the schema of additional properties before.

@@ -66,9 +66,10 @@ impl Comparison<'_> {
         match (before, after) {
             (Some(before), Some(after)) => {
                 let is_success = was_success || is_success;
-                let [removed, added] = match is_success {
-                    true => [Kind::SuccessNamed; 2],
-                    false => [Kind::RefusalRemoved, Kind::RefusalAdded],
+                let [removed, added] = if is_success {
+                    [Kind::SuccessNamed; 2]
+                } else {
+                    [Kind::RefusalRemoved, Kind::RefusalAdded]
                 };
                 if !new.contains_key(status) {
                     self.report(at, removed, media_types(before), None);
@@ -84,10 +85,12 @@ impl Comparison<'_> {
                 self.report(at, kind, media_types(before), None);
             }
             (None, Some(after)) => {
-                let kind = match is_success {
-                    true if old.is_empty() => Kind::AnswerAdded,
-                    true => Kind::SuccessAdded,
-                    false => Kind::RefusalAdded,
+                let kind = if !is_success {
+                    Kind::RefusalAdded
+                } else if old.is_empty() {
+                    Kind::AnswerAdded
+                } else {
+                    Kind::SuccessAdded
                 };
                 self.report(at, kind, None, media_types(after));
             }

@@ -81,9 +81,10 @@ impl<'t> Reader<'t> {
         // An inline schema that inherits a discriminator cannot be selected.
         if discriminator.is_own || is_root && own.is_component() {
             let mut children = self.children.below(&own);
-            match discriminator.is_own {
-                true => children.extend(mapping.keys().cloned()),
-                false => children.extend([own]),
+            if discriminator.is_own {
+                children.extend(mapping.keys().cloned());
+            } else {
+                children.extend([own]);
             }
             let alternatives = children
                 .iter()

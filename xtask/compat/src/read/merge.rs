@@ -123,9 +123,10 @@ fn add_alternatives(
         all_of.append(&mut list);
         return;
     }
-    let origins = match is_single {
-        true => origins(&list[0]).into_iter().chain([Origin::Own]).collect(),
-        false => BTreeSet::new(),
+    let origins = if is_single {
+        origins(&list[0]).into_iter().chain([Origin::Own]).collect()
+    } else {
+        BTreeSet::new()
     };
     let list = list.into_iter().map(Alternative::of).collect();
     let alternatives = Some(Box::new(Alternatives { keyword, list }));
@@ -192,10 +193,7 @@ fn intersection(mut parts: Vec<Schema>, mut unmerged: Vec<Rc<Schema>>) -> Schema
                 || parts.iter().any(has_properties)
                 || unmerged.iter().any(|part| !part.is_no_schema()));
         unmerged.append(&mut part.all_of);
-        match is_apart {
-            true => unmerged.push(Rc::new(part)),
-            false => add(&mut merged, part, &mut unmerged),
-        }
+        if is_apart { unmerged.push(Rc::new(part)) } else { add(&mut merged, part, &mut unmerged) }
     }
     merged.annotations.nullable = null.unwrap_or_default();
     merged.all_of = sorted(unmerged);

@@ -121,9 +121,10 @@ impl<'t> Reader<'t> {
             Value::Bool(false) => AdditionalProperties::None,
             Value::Object(..) => {
                 let schema = self.schema(json, Position::Inner);
-                match *schema == Schema::default() {
-                    true => AdditionalProperties::Any,
-                    false => AdditionalProperties::Schema(schema),
+                if *schema == Schema::default() {
+                    AdditionalProperties::Any
+                } else {
+                    AdditionalProperties::Schema(schema)
                 }
             }
             _ => return,
