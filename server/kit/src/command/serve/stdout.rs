@@ -3,7 +3,9 @@
 
 use std::cell::OnceCell;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::thread;
 
+use anyhow::Error;
 use groundwork_store::token::{StoredToken, TokenName};
 use groundwork_store::{self as store, Kind};
 use slog::{Logger, warn};
@@ -38,6 +40,9 @@ pub fn first_token(
 
 /// Prints where the server listens, after a command that uses the first token if there is one. A
 /// failure is only a warning, because the service works without these lines.
+///
+/// Prints on another thread, because stdout may be a full pipe that nobody reads, and this thread
+/// handles signals and may serve requests.
 pub fn print_address(
     service: &Service,
     args: &Args,
@@ -47,9 +52,18 @@ pub fn print_address(
 ) {
     let scheme = if args.tls.is_some() { "https" } else { "http" };
     let request = if has_first_token { request(service, scheme, address) } else { String::new() };
-    let program = service.names.program;
-    if let Err(cause) = print(&format!("{request}{program} listening on {scheme}://{address}\n")) {
+    let lines = format!("{request}{} listening on {scheme}://{address}\n", service.names.program);
+    let not_printed = |log: &Logger, cause: Error| {
         warn!(log, "the address could not be printed"; "cause" => format!("{cause:#}"));
+    };
+    let logger = log.clone();
+    let printing = move || {
+        if let Err(cause) = print(&lines) {
+            not_printed(&logger, cause);
+        }
+    };
+    if let Err(cause) = thread::Builder::new().name("stdout".into()).spawn(printing) {
+        not_printed(log, cause.into());
     }
 }
 
