@@ -28,12 +28,12 @@ use crate::service::Service;
 use crate::tokens::{self, KnownToken};
 
 /// A request whose token is accepted. Its methods are the steps of an operation.
-pub struct AcceptedRequest {
+pub struct AcceptedRequest<'r> {
     state: Context,
     token: Arc<KnownToken>,
     /// See [`AcceptedRequest::permit`].
     permit: Option<Guard>,
-    record: AccessRecord,
+    record: &'r mut AccessRecord,
 }
 
 /// The head of a request, as Dropshot passes it to an operation.
@@ -49,7 +49,7 @@ pub trait Input: ExclusiveExtractor + Sized {
     fn read(
         head: Head,
         body: Body,
-        request: &mut AcceptedRequest,
+        request: &mut AcceptedRequest<'_>,
     ) -> impl Future<Output = Result<Self::Value, Refusal>> + Send;
 }
 
@@ -62,25 +62,24 @@ pub trait Input: ExclusiveExtractor + Sized {
 pub fn respond<E: Input, T: Content>(
     mut context: Head,
     UnreadRequest { body, .. }: UnreadRequest<E>,
-    operation: impl AsyncFnOnce(E::Value, &mut AcceptedRequest) -> Result<Answer<T>, Refusal>,
+    operation: impl AsyncFnOnce(E::Value, &mut AcceptedRequest<'_>) -> Result<Answer<T>, Refusal>,
 ) -> impl Future<Output = Result<Answer<T>, Error>> {
     let state = Arc::clone(context.context());
-    let mut record = AccessRecord::new(Arc::clone(&state.access_log), &mut context);
     async move {
+        let mut record = AccessRecord::new(Arc::clone(&state.access_log), &mut context);
         let program = state.service.names.program;
-        let headers = context.request.headers();
-        let (result, mut record) = match accepted_token(&state, headers, &mut record) {
+        let result = match accepted_token(&state, context.request.headers(), &mut record) {
             Ok(token) => {
+                let record = &mut record;
                 let mut request = AcceptedRequest { state, token, permit: None, record };
-                let result = match E::read(context, body, &mut request).await {
+                match E::read(context, body, &mut request).await {
                     Ok(input) => operation(input, &mut request).await,
                     Err(refusal) => Err(refusal),
-                };
-                (result, request.record)
+                }
             }
             Err(refusal) => {
                 drop(body);
-                (Err(refusal), record)
+                Err(refusal)
             }
         };
         let answer = match result {
@@ -118,7 +117,7 @@ fn accepted_token(
     Ok(token)
 }
 
-impl AcceptedRequest {
+impl AcceptedRequest<'_> {
     /// Reads the row with this id, within `--store-timeout`. Acquires a permit first.
     ///
     /// # Errors
@@ -224,7 +223,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for TypedBo
     /// # Errors
     ///
     /// `error` 400, 401, 408, 413, 415 or 503.
-    async fn read(head: Head, body: Body, request: &mut AcceptedRequest) -> Result<T, Refusal> {
+    async fn read(head: Head, body: Body, request: &mut AcceptedRequest<'_>) -> Result<T, Refusal> {
         require_json(head.request.headers())?;
         request.permit()?;
         // Free the head, which may have 400 KiB, because the rest of the request may take a while.
@@ -240,7 +239,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for TypedBo
 impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Path<T> {
     type Value = T;
 
-    async fn read(head: Head, _: Body, _: &mut AcceptedRequest) -> Result<T, Refusal> {
+    async fn read(head: Head, _: Body, _: &mut AcceptedRequest<'_>) -> Result<T, Refusal> {
         extract(head).await.map(Self::into_inner)
     }
 }
@@ -248,7 +247,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Path<T>
 impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Query<T> {
     type Value = T;
 
-    async fn read(head: Head, _: Body, _: &mut AcceptedRequest) -> Result<T, Refusal> {
+    async fn read(head: Head, _: Body, _: &mut AcceptedRequest<'_>) -> Result<T, Refusal> {
         extract(head).await.map(Self::into_inner)
     }
 }
