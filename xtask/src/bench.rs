@@ -1,5 +1,5 @@
-//! The benchmark: wrk loads the service and textbook Dropshot in turn, and a table shows the cost of
-//! a create.
+//! The benchmark: wrk loads the service and textbook Dropshot in turn, and a table shows what a
+//! create costs.
 //!
 //! The server runs on one core, and the load generator on another. Each round measures both servers
 //! under every load, so a busy minute of the machine affects all of them.

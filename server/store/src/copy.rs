@@ -70,13 +70,14 @@ pub struct Copied {
     pub tokens: Vec<StoredToken>,
 }
 
-/// Copies all rows of a store, and then the chosen tokens, as they were before the rows were copied.
+/// Copies all rows of a store, and then the chosen tokens. A token that is revoked or created while
+/// the rows are copied is copied as it was before.
 ///
 /// # Errors
 ///
-/// After an error there is no target file, unless only the sync of its folder failed. A target database may contain some of the rows and
-/// none of the tokens, if the error is [`Kind::Interrupted`]; the same copy with `may_add`
-/// completes it.
+/// After an error there is no target file, unless only the sync of its folder failed. A target
+/// database may contain some of the rows and none of the tokens, if the error is
+/// [`Kind::Interrupted`]; the same copy with `may_add` completes it.
 pub fn copy(copy: &Copy<'_>) -> anyhow::Result<Copied> {
     let Copy { names, from, to, tokens, may_add, ca } = *copy;
     // Before the source is opened, which may be the same file: closing it drops SQLite's locks.
@@ -159,8 +160,8 @@ fn fill(source: &dyn Engine, target: &dyn Engine, to: &StoreUrl) -> anyhow::Resu
         let mut rows = page.iter().zip(outcomes);
         if let Some((row, _)) = rows.find(|(_, outcome)| *outcome == Outcome::Conflict) {
             bail!(
-                "{to} contains a different row with the id {}, which is left unchanged: no copy that \
-                 contains this id fits there",
+                "{to} contains a different row with the id {}, which is left unchanged: no copy with \
+                 this id fits there",
                 row.id
             );
         }

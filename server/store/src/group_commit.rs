@@ -7,8 +7,8 @@
 //!
 //! No create may be acknowledged before [`Engine::commit`] has returned its outcome.
 //!
-//! A second thread inspects the store once a second. In SQLite the writer does the fsyncs: of the WAL
-//! in each commit, and of the store's file in [`Engine::upkeep`]. If the WAL has grown too long,
+//! A second thread inspects the store once a second. In SQLite the writer does the fsyncs: of the
+//! WAL in each commit, and of the store's file in [`Engine::upkeep`]. If the WAL has grown too long,
 //! [`Engine::inspect`] also syncs both files. In PostgreSQL nothing in this process syncs.
 
 mod inspection;
@@ -157,7 +157,7 @@ impl GroupCommit {
             // This ends the inspection.
             drop(running);
             if end.is_ok() {
-                // It has the store open. If it has panicked, it has closed the store, too.
+                // The inspection has the store open, too. A panic has closed it already.
                 let _ = inspection.join();
             }
             // If the receiver is gone, the process is about to exit anyway.

@@ -25,19 +25,19 @@
 //!   know which engine it has.
 //! - [`read_all`] reads a whole store, and [`copy()`] copies one; both prove that nothing was
 //!   skipped ([`Contents`]).
-//! - `sqlite` and `postgres` are the engines. In both, `schema` creates and checks the tables. How a
-//!   commit becomes durable differs: in SQLite it takes the file, its WAL and its lock (`open`,
-//!   `files`, `served_files`, `wal`, `copy`), in PostgreSQL the sessions with a database
-//!   (`connector`, `session`, `error`). What else is done with rows and tokens is in `reads` of
-//!   SQLite and in `rows` of PostgreSQL.
+//! - `sqlite` and `postgres` are the engines. In both, `schema` creates and checks the tables, and
+//!   `rows` reads and changes rows and tokens. How a commit becomes durable differs: in SQLite it
+//!   takes the file, its WAL and its lock (`open`, `files`, `served_files`, `wal`, `copy`), in
+//!   PostgreSQL the sessions with a database (`connector`, `session`, `error`).
 //! - [`GroupCommit`] commits the creates of all requests through one engine, and inspects the store
 //!   while it is served.
 //! - [`Error`] (`error.rs`) is the error of every call, and its [`Kind`] what it means for the
 //!   caller. [`WarningDedup`] deduplicates warnings.
 //! - `token` is a token as a store keeps it.
 //!
-//! A create passes through `group_commit` and its `writer`, then through the [`Engine`] of `sqlite`,
-//! which checks the `served_files`, or of `postgres`. The names of the service come in as [`Names`].
+//! A create passes through `group_commit` and its `writer`, then through the [`Engine`] of
+//! `sqlite`, which checks the `served_files`, or of `postgres`. The names of the service come in as
+//! [`Names`].
 
 mod contents;
 mod copy;

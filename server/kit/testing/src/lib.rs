@@ -229,8 +229,8 @@ impl Suite {
     }
 }
 
-/// Asserts that these are the lines between two markers of this name in a checked-in file, each in a
-/// comment: `NAME: generated from …` and `end of NAME`. With `EXPECTORATE=overwrite` in the
+/// Asserts that these are the lines between two markers of this name in a checked-in file, each in
+/// a comment: `NAME: generated from …` and `end of NAME`. With `EXPECTORATE=overwrite` in the
 /// environment, writes the lines instead.
 ///
 /// # Panics

@@ -1,5 +1,5 @@
-//! The thread that inspects the store once a second: whether its files are still in place, how large
-//! it is, and whether it takes writes again.
+//! The thread that inspects the store once a second: whether its files are still in place, how
+//! large it is, and whether it takes writes again.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};

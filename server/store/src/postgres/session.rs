@@ -227,14 +227,15 @@ impl ReconnectingSession {
                 None => connect(connector, deadline).await?,
             };
             session.take_warning();
-            let done = with_deadline(&session, deadline, work(&session)).await.and_then(|done| {
-                session.take_warning().map_or(Ok(done), |code| {
-                    // What a warning means for a row is unknown, and a commit with a warning may be
-                    // missing on the standby. Its message may contain a value of a row.
-                    let message = format!("the database warned with SQLSTATE {code}");
-                    Err(Failure::transient(message))
-                })
-            });
+            let mut done = with_deadline(&session, deadline, work(&session)).await;
+            if done.is_ok()
+                && let Some(code) = session.take_warning()
+            {
+                // What a warning means for a row is unknown, and a commit with a warning may be
+                // missing on the standby. Its message may contain a value of a row.
+                let message = format!("the database warned with SQLSTATE {code}");
+                done = Err(Failure::transient(message));
+            }
             if done.is_ok() {
                 *kept_session = Some(session);
             } else {

@@ -14,7 +14,7 @@
 mod copy;
 mod files;
 mod open;
-mod reads;
+mod rows;
 mod schema;
 mod served_files;
 mod wal;
@@ -111,19 +111,19 @@ impl Engine for Sqlite {
 
     fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, Error> {
         let connection = self.reads.lock();
-        reads::page(&connection, self.names, after, limit).at(self.url(), "read the rows")
+        rows::page(&connection, self.names, after, limit).at(self.url(), "read the rows")
     }
 
     fn count(&self) -> Result<u64, Error> {
-        reads::count(&self.reads.lock(), self.names).at(self.url(), "count the rows")
+        rows::count(&self.reads.lock(), self.names).at(self.url(), "count the rows")
     }
 
     fn tokens(&self) -> Result<Vec<StoredToken>, Error> {
-        reads::tokens(&self.reads.lock()).at(self.url(), READ_TOKENS)
+        rows::tokens(&self.reads.lock()).at(self.url(), READ_TOKENS)
     }
 
     fn add_token(&self, token: &StoredToken) -> Result<(), Error> {
-        let added = reads::add_token(&mut self.reads.lock(), token);
+        let added = rows::add_token(&mut self.reads.lock(), token);
         if added.at(self.url(), "store the token")? {
             Ok(())
         } else {
@@ -132,7 +132,7 @@ impl Engine for Sqlite {
     }
 
     fn revoke_token(&self, name: &TokenName) -> Result<(), Error> {
-        reads::revoke_token(&mut self.reads.lock(), name).at(self.url(), "revoke the token")
+        rows::revoke_token(&mut self.reads.lock(), name).at(self.url(), "revoke the token")
     }
 
     fn check(&self) -> Result<Vec<String>, Error> {

@@ -14,7 +14,7 @@ use crate::Names;
 use crate::engine::{FirstToken, LAYOUT};
 use crate::error::{At, Error, Kind};
 use crate::sqlite::files::OPEN;
-use crate::sqlite::reads::insert_token;
+use crate::sqlite::rows::insert_token;
 use crate::sqlite::url;
 
 /// Returns the `application_id` of a store: three letters of the service, and a byte that is twice

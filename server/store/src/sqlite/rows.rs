@@ -1,4 +1,4 @@
-//! What the second connection does: it reads rows, and reads and changes tokens.
+//! Reading rows, and reading and changing tokens, on the second connection. The first one commits.
 
 use std::sync::Arc;
 
