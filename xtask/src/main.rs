@@ -39,7 +39,7 @@ enum Chore {
     Conformance(conformance::Parts),
     /// Build the Debian package of a release in `target/release/debian`, and test it
     Release(release::Build),
-    /// Benchmark the service and other servers, and print a table
+    /// Benchmark the service and textbook Dropshot, and print a table
     Bench(bench::Args),
 }
 
