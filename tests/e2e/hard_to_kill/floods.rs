@@ -4,6 +4,7 @@
 
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
+use std::sync::mpsc::{Sender, channel};
 
 use bytes::Bytes;
 use futures::future::select_all;
@@ -35,8 +36,8 @@ fn honest(server: &Server, clients: &mut [Connection], next: &AtomicI64) -> usiz
     })
 }
 
-/// A flood until the time is up.
-type Flood = fn(&Server, &AtomicBool);
+/// A flood until it is stopped. It drops the sender when it has begun.
+type Flood = fn(&Server, &AtomicBool, Sender<()>);
 
 /// Each row has the threads of the flood, and the flood. The honest clients connected before it.
 #[test]
@@ -51,9 +52,11 @@ fn flood_costs_honest_clients_no_refusal_and_no_plant() {
         let mut clients: Vec<_> = (0..HONEST).map(|_| server.connect()).collect();
         let alone = honest(&server, &mut clients, &next);
         let beside = thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| flood(&server, &stop));
+            let (begun, all_begun) = channel();
+            for begun in vec![begun; threads] {
+                scope.spawn(|| flood(&server, &stop, begun));
             }
+            all_begun.recv().expect_err("every sender was dropped");
             let beside = honest(&server, &mut clients, &next);
             stop.store(true, Relaxed);
             beside
@@ -66,21 +69,26 @@ fn flood_costs_honest_clients_no_refusal_and_no_plant() {
 
 /// Sends the same request as fast as it can, many at a time. The service does not ask the store
 /// before it refuses one.
-fn without_a_token(server: &Server, stop: &AtomicBool) {
+fn without_a_token(server: &Server, stop: &AtomicBool, begun: Sender<()>) {
     const AT_ONCE: usize = 50;
     let mut connection = server.connect();
     let requests = head("Content-Length: 0\r\n").repeat(AT_ONCE);
-    while !stop.load(Relaxed) {
+    let mut flood = || {
         connection.send(requests.as_bytes());
         for _ in 0..AT_ONCE {
             assert_eq!(connection.receive().error(), 401);
         }
+    };
+    flood();
+    drop(begun);
+    while !stop.load(Relaxed) {
+        flood();
     }
 }
 
 /// A third of the clients send nothing. A third send part of a head, and a third part of a body;
 /// then both go on byte by byte.
-fn slow_clients(server: &Server, stop: &AtomicBool) {
+fn slow_clients(server: &Server, stop: &AtomicBool, begun: Sender<()>) {
     let length = "Content-Type: application/json\r\nContent-Length: 1000\r\n";
     let body = head(&(server.bearer() + length));
     let starts = ["", "POST /plants HTTP/1.1\r\nX: ", &body];
@@ -88,6 +96,7 @@ fn slow_clients(server: &Server, stop: &AtomicBool) {
     for (client, start) in clients.iter_mut().zip(starts.iter().cycle()) {
         client.send(start.as_bytes());
     }
+    drop(begun);
     while !stop.load(Relaxed) {
         thread::sleep(Duration::from_millis(100));
         for (number, client) in clients.iter_mut().enumerate() {
