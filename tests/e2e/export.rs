@@ -4,7 +4,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout};
 
-use plant_store_tests::library;
+use plant_store_tests::PID_1;
 use plant_store_tests::prelude::*;
 use plant_store_tests::process::{end, send};
 
@@ -100,9 +100,8 @@ fn export_into_a_closed_pipe_succeeds() {
 #[test]
 fn export_as_pid_1_ends_at_sigterm() {
     let server = server_with_many_plants();
-    let pid_1 = library("pid_1", server.folder());
     let mut export = binary_in(server.folder());
-    export.arg("export").env("LD_PRELOAD", pid_1);
+    export.arg("export").env("LD_PRELOAD", &*PID_1);
     let BlockedExport { process, rest, .. } = blocked(export);
     send(Signal::SIGTERM, &process);
     assert_eq!(end(process).code, Some(128 + Signal::SIGTERM as i32));

@@ -1,7 +1,8 @@
 //! Builds the programs of the workspace that the tests run, and the C libraries that intercept the
 //! system calls of a process.
 
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::LazyLock;
 
@@ -16,6 +17,13 @@ pub static PLANTS: LazyLock<PathBuf> = LazyLock::new(|| build("plants"));
 
 /// The second service on the same libraries.
 pub static GOOSE_FARM: LazyLock<PathBuf> = LazyLock::new(|| build("goose-farm"));
+
+/// The library of the simulated disk, to be loaded with LD_PRELOAD. It and [`PID_1`] are compiled
+/// on their first use.
+pub static FAULTY_DISK: LazyLock<PathBuf> = LazyLock::new(|| library("hard_to_kill/faulty_disk"));
+
+/// The library that tells a process that it is PID 1, to be loaded with LD_PRELOAD.
+pub static PID_1: LazyLock<PathBuf> = LazyLock::new(|| library("pid_1"));
 
 /// Builds a program of the workspace, and returns its path.
 ///
@@ -52,15 +60,18 @@ fn run(build: CargoBuild) -> PathBuf {
     build.run().expect("the program builds").path().to_owned()
 }
 
-/// Compiles `e2e/SOURCE.c`, a library that intercepts system calls with LD_PRELOAD.
-pub fn library(source: &str, folder: &Path) -> PathBuf {
-    let library = folder.join(format!("{}.so", std::process::id()));
+/// Compiles `e2e/SOURCE.c`, and returns the path of the library, which is beside the service.
+fn library(source: &str) -> PathBuf {
+    let library = PLANT_STORE.with_file_name(source.replace('/', "-")).with_extension("so");
+    // Another run of the tests may compile or use the library at the same time.
+    let unfinished = library.with_extension(std::process::id().to_string());
     let source = format!("{}/e2e/{source}.c", env!("CARGO_MANIFEST_DIR"));
     let status = Command::new("cc")
         .args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", &source, "-o"])
-        .arg(&library)
+        .arg(&unfinished)
         .status()
         .expect("there is a C compiler, as the build needs one");
     assert!(status.success(), "{source} compiles");
+    fs::rename(unfinished, &library).expect("the library can be moved");
     library
 }

@@ -1,9 +1,7 @@
 //! A server on a simulated disk that fails on command and can lose power: `faulty_disk.c`, a
 //! library between the real binary and the kernel.
 
-use std::sync::OnceLock;
-
-use plant_store_tests::library;
+use plant_store_tests::FAULTY_DISK;
 use plant_store_tests::prelude::*;
 
 use crate::database::{STORE, WAL};
@@ -13,18 +11,6 @@ pub const FOLDER: &str = "folder";
 
 /// The folder beside the store in which the simulated disk keeps its state.
 const DISK: &str = "disk";
-
-/// Returns the path of the library, which is compiled on the first call.
-fn disk_library() -> &'static Path {
-    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let shared = folder.join("faulty_disk.so");
-        let fresh = library("hard_to_kill/faulty_disk", folder);
-        fs::rename(fresh, &shared).expect("the library can be moved");
-        shared
-    })
-}
 
 /// Starts a server on a new store on the simulated disk.
 pub fn start() -> Server {
@@ -51,7 +37,7 @@ pub fn start_again(stopped: Starting) -> Server {
 
 /// Loads the simulated disk into a process.
 pub fn preload(command: &mut Command) {
-    command.env("LD_PRELOAD", disk_library()).env("FAULTY_DISK", DISK);
+    command.env("LD_PRELOAD", &*FAULTY_DISK).env("FAULTY_DISK", DISK);
 }
 
 /// Orders a fault from the disk, for example `sync-fails`: see `faulty_disk.c`.
