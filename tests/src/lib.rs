@@ -57,6 +57,17 @@ pub fn amount(short: usize, soak: usize) -> usize {
     if std::env::var_os("PLANT_STORE_SOAK").is_some() { soak } else { short }
 }
 
+/// Returns the seeds of the random cases of a test: `soak` if `PLANT_STORE_SOAK` is set, else
+/// `short`. The seeds of a soak differ each time, and those of a short run are always the same.
+/// `PLANT_STORE_TESTS_SEED=7` repeats one case.
+pub fn seeds(short: usize, soak: usize) -> Vec<u64> {
+    if let Ok(seed) = std::env::var("PLANT_STORE_TESTS_SEED") {
+        return vec![seed.parse().expect("a seed is a number")];
+    }
+    let first = amount(0, rand::random_range(0..1_000_000)) as u64;
+    (first..).take(amount(short, soak)).collect()
+}
+
 /// Returns whether a part of a test can run. If not, reports that it is skipped, even if the test
 /// succeeds.
 pub fn has(what: &str, is_there: bool) -> bool {

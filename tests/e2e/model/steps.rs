@@ -1,7 +1,6 @@
 //! The steps of a scene, and random lists of them.
 
 use nix::sys::signal::Signal;
-use plant_store_tests::amount;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
@@ -29,15 +28,6 @@ pub enum Step {
     Export,
     Check,
     Copy,
-}
-
-/// The seeds of a soak differ each time. The seed of a short run is always the same.
-pub fn seeds() -> Vec<u64> {
-    if let Ok(seed) = std::env::var("PLANT_STORE_TESTS_SEED") {
-        return vec![seed.parse().expect("a seed is a number")];
-    }
-    let first = amount(0, rand::random_range(0..1_000_000)) as u64;
-    (first..).take(amount(1, 100)).collect()
 }
 
 /// Returns the random scene of a seed. `fault` returns a random fault.

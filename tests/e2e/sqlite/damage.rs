@@ -2,6 +2,9 @@
 //! command reports success for a part of it.
 
 use plant_store_tests::prelude::*;
+use plant_store_tests::seeds;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
 
 use crate::database::{self, STORE};
 use crate::operators::{create, files};
@@ -109,13 +112,14 @@ fn flipped_bit_in_a_row_id_is_detected_by_every_command() {
 fn no_command_reports_success_for_part_of_a_damaged_store() {
     let sound = large_store();
     let bytes = fs::read(sound.folder().join(STORE)).expect("the store");
-    let damaged = (0..amount(8, 100)).filter(|_| {
+    let damaged = seeds(8, 100).into_iter().filter(|seed| {
+        let mut random = StdRng::seed_from_u64(*seed);
         let folder = TempDir::new().expect("a temporary folder");
         let mut bytes = bytes.clone();
-        let length = rand::random_range(16..=1000);
-        let at = rand::random_range(0..bytes.len() - length);
-        println!("{length} bytes at {at}");
-        bytes[at..at + length].iter_mut().for_each(|byte| *byte = rand::random());
+        let length = random.random_range(16..=1000);
+        let at = random.random_range(0..bytes.len() - length);
+        println!("PLANT_STORE_TESTS_SEED={seed}: {length} bytes at {at}");
+        random.fill(&mut bytes[at..at + length]);
         fs::write(folder.path().join(STORE), bytes).expect("the store");
         !try_every_command(folder.path()).is_empty()
     });
