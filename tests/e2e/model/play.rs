@@ -143,6 +143,7 @@ impl<W: World> Player<W> {
                 return Ok(());
             }
             let is_blocked = !self.blocking().is_empty();
+            self.note_failed_syncs();
             if self.must_end() && !is_blocked {
                 return self.wait_for_end(FATAL);
             }
@@ -200,23 +201,30 @@ impl<W: World> Player<W> {
     /// Waits in a fixed scene until a fault has met the service.
     fn show(&mut self, fault: Fault) -> Result {
         let begun = Instant::now();
-        while self.is_fixed && !self.has_shown(fault) {
+        loop {
+            self.note_shown(fault);
+            if !self.is_fixed || self.has_shown(fault) {
+                return Ok(());
+            }
             let can_show = !self.clients.is_empty() && self.is_served();
             if !can_show || begun.elapsed() > EVENT_TIMEOUT {
                 return Err(format!("{fault:?} has not met the service"));
             }
             self.watch()?;
         }
-        Ok(())
+    }
+
+    /// Notes whether a fault has met the service by now. A hang ends early if its file is removed.
+    fn note_shown(&self, fault: Fault) {
+        let has_shown = self.world.has_shown(fault);
+        let note = |spell: &mut Spell| {
+            spell.has_shown |= has_shown.unwrap_or(spell.has_explained);
+        };
+        self.change(fault, note);
     }
 
     fn has_shown(&self, fault: Fault) -> bool {
-        let has_shown = self.world.has_shown(fault);
-        self.model().spell(fault).is_none_or(|spell| {
-            // A hang ends early if its file is removed.
-            spell.has_shown |= has_shown.unwrap_or(spell.has_explained);
-            spell.has_shown
-        })
+        self.model().spell(fault).is_none_or(|spell| spell.has_shown)
     }
 
     /// Ends a fault. If the process has to end because of it, waits for that first.
@@ -225,6 +233,7 @@ impl<W: World> Player<W> {
             return Ok(());
         }
         self.show(fault)?;
+        self.note_failed_syncs();
         if !fault.effect().exits.is_empty() && self.must_end() {
             for fault in self.blocking() {
                 self.heal(fault)?;
@@ -262,14 +271,20 @@ impl<W: World> Player<W> {
         faults
     }
 
-    fn must_end(&self) -> bool {
+    /// Notes which failing syncs are fully in force, because one has failed.
+    fn note_failed_syncs(&self) {
         let fails = |fault: &Fault| matches!(fault, Fault::Fails(Call::Sync, _));
         let faults = self.model().in_force();
-        for fault in faults.into_iter().filter(fails).filter(|fault| self.has_shown(*fault)) {
-            self.change(fault, |spell| _ = spell.complete.get_or_insert(Instant::now()));
+        for fault in faults.into_iter().filter(fails) {
+            self.note_shown(fault);
+            if self.has_shown(fault) {
+                self.change(fault, |spell| _ = spell.complete.get_or_insert(Instant::now()));
+            }
         }
-        let must_end = self.model().spells.iter().any(Spell::must_end);
-        must_end && self.server.is_some()
+    }
+
+    fn must_end(&self) -> bool {
+        self.server.is_some() && self.model().spells.iter().any(Spell::must_end)
     }
 
     fn wait_for_end(&mut self, limit: Duration) -> Result {
