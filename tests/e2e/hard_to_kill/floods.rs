@@ -161,8 +161,8 @@ async fn large_bodies(
     streams
 }
 
-/// Bodies and unread answers hold their permits. HTTP/2 needs the fewest connections for that, which
-/// have a term of their own in the formula.
+/// Bodies and unread answers hold their permits. HTTP/2 needs the fewest connections for that.
+/// Connections have a term of their own in the formula.
 #[tokio::test(flavor = "multi_thread")]
 async fn bodies_and_unread_answers_fit_the_memory_formula() {
     // On a busy machine a thousand large plants may wait longer than the default timeouts.

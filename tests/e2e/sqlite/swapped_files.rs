@@ -44,7 +44,8 @@ fn replacement_of_a_served_store_is_left_unchanged() {
 }
 
 /// The command would create a second WAL index, and the server would overwrite the command's
-/// commits. In the first round the server is paused, so that it cannot exit before the command runs.
+/// commits. In the first round the server is paused, so that it cannot exit before the command
+/// runs.
 #[test]
 fn command_on_a_served_store_without_its_wal_index_is_refused() {
     for round in 0..amount(3, 14) {
