@@ -53,7 +53,8 @@ fn signal_waits_for_requests_in_flight() {
 #[test]
 fn full_stdout_delays_neither_start_nor_stop() {
     const FULL: &str = "mkfifo out && exec 3<>out &&
-        dd if=/dev/zero bs=4k count=1k oflag=nonblock >&3 2>/dev/null; exec \"$0\" \"$@\" >out 2>log";
+        dd if=/dev/zero bs=4k count=1k oflag=nonblock >&3 2>/dev/null
+        exec \"$0\" \"$@\" >out 2>log";
     let folder = TempDir::new().expect("a temporary folder");
     let mut serve = binary_in(folder.path());
     let mut serve = in_shell(FULL, serve.args(["serve", "--first-token", "none"]));
