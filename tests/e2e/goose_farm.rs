@@ -3,7 +3,7 @@
 
 use goose_farm_client::Client;
 use goose_farm_client::types::NewGoose;
-use groundwork_client::{Failure, Refusal};
+use groundwork_client::{ErrorCode, Failure, Refusal};
 use groundwork_testing::Suite;
 use plant_store_tests::prelude::*;
 use plant_store_tests::{GOOSE_FARM, PLANT_STORE, token};
@@ -33,6 +33,10 @@ impl Farm {
         let first_request = launched.first_request.as_deref().expect("a new store");
         let token = token(first_request).expect("a token").to_owned();
         Self { folder, launched, token }
+    }
+
+    fn client(&self) -> Client {
+        groundwork_client::client(&self.launched.url, &self.token).expect("a client")
     }
 
     /// Runs a command on the store, and returns its stdout.
@@ -94,8 +98,7 @@ fn all_names_follow_from_the_program() {
 #[tokio::test]
 async fn generated_client_creates_and_reads() {
     let farm = Farm::start(&[]);
-    let client: Client =
-        groundwork_client::client(&farm.launched.url, &farm.token).expect("a client");
+    let client = farm.client();
     for id in [1, i64::MIN, i64::MAX] {
         let martha = NewGoose { id, ..serde_json::from_str(MARTHA).expect("a goose") };
         let created =
@@ -112,21 +115,39 @@ async fn generated_client_creates_and_reads() {
 #[tokio::test]
 async fn own_refusals_are_the_examples_in_the_document() {
     let farm = Farm::start(&[]);
-    let client: Client =
-        groundwork_client::client(&farm.launched.url, &farm.token).expect("a client");
+    let client = farm.client();
     let document: Value = serde_json::from_str(&farm.run("openapi")).expect("JSON");
-    let response = &document["paths"]["/geese"]["post"]["responses"]["400"];
+    let response = &document["components"]["responses"]["Error"];
     let examples = &response["content"]["application/json"]["examples"];
     let missing = client.get_goose().id(1).send().await.expect_err("there is no goose");
     let heavy = NewGoose { grams: 42000, ..serde_json::from_str(MARTHA).expect("a goose") };
     let heavy = client.add_goose().body(heavy).send().await.expect_err("the goose is too heavy");
-    for (error, refused) in [(404, missing), (422, heavy)] {
+    for (error, refused) in [(404_u16, missing), (422, heavy)] {
+        assert_eq!(refused.status().expect("an answer"), error);
         let Failure::Refused { code, message, .. } = Failure::from(refused) else { panic!() };
-        assert_eq!(code.number(), error);
+        assert_eq!(code.number(), i32::from(error));
         assert_eq!(message, examples[error.to_string()]["value"]["message"]);
     }
     let gander = reqwest::Client::new().get(format!("{}/geese/gander", farm.launched.url));
     let refused = gander.bearer_auth(&farm.token).send().await.expect("an answer");
+    assert_eq!(refused.status(), 400);
     let refusal: Refusal = refused.json().await.expect("a refusal");
     assert!(refusal.error == 400 && refusal.message.contains("gander"), "{refusal:?}");
+}
+
+#[tokio::test]
+async fn overload_has_status_503_and_may_be_retried() {
+    let farm = Farm::start(&["--max-creates", "1"]);
+    let mut create = Connection::open(farm.launched.address);
+    let head = format!(
+        "POST /geese HTTP/1.1\r\nHost: test\r\n{}Content-Type: application/json\r\n\
+         Content-Length: 9\r\nExpect: 100-continue\r\n\r\n",
+        bearer(&farm.token)
+    );
+    assert_eq!(create.exchange(head.as_bytes()).status, 100, "the create holds the permit");
+    let refused = farm.client().get_goose().id(1).send().await.expect_err("there is no permit");
+    assert_eq!(refused.status().expect("an answer"), 503);
+    let Failure::Refused { code, retry_after, .. } = Failure::from(refused) else { panic!() };
+    assert_eq!(code, ErrorCode::ServiceUnavailable);
+    assert_eq!(retry_after, Some(Duration::from_secs(1)));
 }

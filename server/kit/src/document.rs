@@ -2,24 +2,31 @@
 //! module completes it.
 //!
 //! Dropshot's document contains the operations and the types. This module adds what Dropshot cannot
-//! express: the server variable, the security scheme, the single error status with its headers, the
-//! values of `Error.error`, and which operations are idempotent. It removes the `4XX` and `5XX`
-//! responses that Dropshot adds, and replaces Dropshot's descriptions of responses. It must never
-//! change what the API and its types declare.
+//! express: the server variable, the security scheme, the headers of responses, the values of
+//! `Error.error`, and which operations are idempotent. It replaces Dropshot's descriptions of
+//! responses, and the `4XX` and `5XX` responses of a service that refuses everything with 400. It
+//! must never change what the API and its types declare.
 
 use openapiv3::OpenAPI;
 use serde_json::{Value, json};
 
+use crate::error::RefusalStatus;
 use crate::service::{Info, NamedRow, Service};
 
 const SECURITY_SCHEME: &str = "bearerAuth";
 
-/// What the descriptions of all services have in common.
-const DESCRIPTION: &str = "Every refused request to an operation gets status 400 and an Error \
-    body, whose `error` member names the failure. The response has a `Retry-After` header exactly \
-    if the same request may be sent again. If there is no response, a request may be sent again if \
-    its method is idempotent (RFC 9110, section 9.2.2), or if its operation has `x-idempotent: \
-    true`.";
+/// How the description of a service with [`RefusalStatus::SameAsError`] continues.
+const SAME_AS_ERROR: &str = "Every refused request to an operation gets an Error body, whose \
+    `error` member is the status code.";
+
+/// How the description of a service with [`RefusalStatus::Always400`] continues.
+const ALWAYS_400: &str = "Every refused request to an operation gets status 400 and an Error body, \
+    whose `error` member names the failure.";
+
+/// How the descriptions of all services end.
+const REPEATS: &str = "The response has a `Retry-After` header exactly if the same request may be \
+    sent again. If there is no response, a request may be sent again if its method is idempotent \
+    (RFC 9110, section 9.2.2), or if its operation has `x-idempotent: true`.";
 
 /// Returns the document of a service as it is published: indented JSON that ends in a newline. The
 /// bytes are the same on every call.
@@ -31,9 +38,13 @@ const DESCRIPTION: &str = "Every refused request to an operation gets status 400
 #[must_use]
 pub fn document(service: &Service) -> String {
     let Info { title, version, description } = &service.info;
+    let refusals = match service.refusal_status {
+        RefusalStatus::SameAsError => SAME_AS_ERROR,
+        RefusalStatus::Always400 => ALWAYS_400,
+    };
     let mut described = (service.api)()
         .openapi(*title, version.clone())
-        .description(format!("{description} {DESCRIPTION}"))
+        .description(format!("{description} {refusals} {REPEATS}"))
         .contact_name(format!("The operator of this {}", title.to_lowercase()))
         .license("MIT", "https://opensource.org/license/mit")
         .json()
@@ -49,11 +60,14 @@ fn complete(document: &mut Value, service: &Service) {
     describe_service(document, &service.info);
     let components = &mut document["components"];
     describe_error(&mut components["schemas"]["Error"], table);
-    let refusal = with_headers(with_examples(take_refusal(components), table), table);
+    describe_refusal(&mut components["responses"], table);
     let schemas = components["schemas"].clone();
     let paths = members(&mut document["paths"]);
     for operation in paths.flat_map(members) {
-        describe_operation(operation, &schemas, &refusal);
+        describe_operation(operation, &schemas);
+    }
+    if service.refusal_status == RefusalStatus::Always400 {
+        declare_only_400(document);
     }
     for id in service.idempotent {
         let mut operations = members(&mut document["paths"]).flat_map(members);
@@ -85,24 +99,29 @@ fn describe_service(document: &mut Value, info: &Info) {
     });
 }
 
-/// Describes the body and the 200 by their schemas, replaces Dropshot's error responses with the
-/// single refusal, and adds the header that all responses have in common.
-fn describe_operation(operation: &mut Value, schemas: &Value, refusal: &Value) {
+/// Describes the body and the 200 by their schemas, and adds the header of the 200.
+fn describe_operation(operation: &mut Value, schemas: &Value) {
     if let Some(body) = operation.get_mut("requestBody") {
         let schema = &schemas[schema_name(body)];
         body["description"] = first_sentence(&schema["description"]).into();
     }
     let responses = operation["responses"].as_object_mut().expect("an operation has responses");
-    responses.retain(|status, _| !status.ends_with("XX"));
-    for success in responses.values_mut() {
+    for (_, success) in responses.iter_mut().filter(|(status, _)| !status.ends_with("XX")) {
         success["description"] = format!("{} response", schema_name(success)).into();
+        success["headers"]["X-Request-Id"] = request_id();
     }
-    responses.insert("400".into(), refusal.clone());
-    for response in responses.values_mut() {
-        response["headers"]["X-Request-Id"] = header(
-            "Identifies this request in the log of the service. Quote it when you ask for help.",
-            "string",
-        );
+}
+
+/// Moves Dropshot's error response to the status 400 of each operation. Dropshot makes it a
+/// component because `4XX` and `5XX` share it.
+fn declare_only_400(document: &mut Value) {
+    let components = document["components"].as_object_mut().expect("the document has components");
+    let mut refusals = components.remove("responses").expect("the operations can be refused");
+    let refusal = members(&mut refusals).next().expect("the error type is a component").take();
+    for operation in members(&mut document["paths"]).flat_map(members) {
+        let responses = operation["responses"].as_object_mut().expect("an operation has responses");
+        responses.retain(|status, _| !status.ends_with("XX"));
+        responses.insert("400".into(), refusal.clone());
     }
 }
 
@@ -155,32 +174,18 @@ fn retryable(table: &[NamedRow]) -> String {
     rows.map(|row| row.error.to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Removes Dropshot's error response from the components and returns it.
-///
-/// Dropshot makes it a component because `4XX` and `5XX` share it. This contract has a single error
-/// status, so the response moves to that status.
-fn take_refusal(components: &mut Value) -> Value {
-    let mut responses = components["responses"].take();
-    let mut refusals = members(&mut responses);
-    let mut refusal = refusals.next().expect("the error type is a component").take();
+/// Describes Dropshot's error response, which is a component: an example body for each value of
+/// `error`, named by the value, and the headers.
+fn describe_refusal(responses: &mut Value, table: &[NamedRow]) {
+    let mut refusals = members(responses);
+    let refusal = refusals.next().expect("the error type is a component");
     assert!(refusals.next().is_none(), "the operations share one error type");
-    components.as_object_mut().expect("the components are an object").remove("responses");
     refusal["description"] = "Unexpected error".into();
-    refusal
-}
-
-/// Adds an example body for each value of `error`, named by the value.
-fn with_examples(mut refusal: Value, table: &[NamedRow]) -> Value {
     let examples = &mut refusal["content"]["application/json"]["examples"];
     for row in table {
         let value = example(row);
         examples[row.error.to_string()] = json!({ "summary": row.meaning, "value": value });
     }
-    refusal
-}
-
-/// Adds the headers that only error responses have.
-fn with_headers(mut refusal: Value, table: &[NamedRow]) -> Value {
     let retry_after = format!(
         "Seconds to wait before sending the same request again. Present exactly if it may be sent \
          again: if `error` is one of {}.",
@@ -190,8 +195,15 @@ fn with_headers(mut refusal: Value, table: &[NamedRow]) -> Value {
     refusal["headers"] = json!({
         "WWW-Authenticate": header(challenge, "string"),
         "Retry-After": header(&retry_after, "integer"),
+        "X-Request-Id": request_id(),
     });
-    refusal
+}
+
+/// The header that all responses have.
+fn request_id() -> Value {
+    let description =
+        "Identifies this request in the log of the service. Quote it when you ask for help.";
+    header(description, "string")
 }
 
 fn header(description: &str, kind: &str) -> Value {

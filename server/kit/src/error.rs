@@ -10,6 +10,7 @@ use std::fmt;
 
 use dropshot::{ErrorStatusCode, HttpError, HttpResponseError};
 use groundwork_store as store;
+use http::StatusCode;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -27,8 +28,7 @@ pub struct Error {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErrorRow {
     /// The value of `error`: the HTTP status code that names the failure (RFC 9110, section 15).
-    /// Clients tell refusals apart by this value, because the status of the response itself is
-    /// always 400.
+    /// Clients tell refusals apart by this value, whichever [`RefusalStatus`] the service has.
     pub error: u16,
     /// Whether the same request may be sent again. If so, the response has a `Retry-After` header.
     pub retryable: bool,
@@ -124,8 +124,10 @@ impl ErrorCode {
     ///
     /// # Panics
     ///
-    /// Panics if there is no such row. In a constant, this is a compile error.
+    /// Panics if there is no such row, or the value is no status code of an error. In a constant,
+    /// this is a compile error.
     pub(crate) const fn find(rows: &'static [ErrorRow], error: u16) -> Self {
+        assert!(matches!(error, 400..=599), "a value of `error` is a status code from 400 to 599");
         let mut index = 0;
         while index < rows.len() {
             if rows[index].error == error {
@@ -148,6 +150,26 @@ impl ErrorCode {
     #[must_use]
     pub fn retry_after(self) -> Option<u16> {
         self.0.retryable.then_some(1)
+    }
+}
+
+/// The status of the response to a refused request. Its body is an [`Error`] in either case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefusalStatus {
+    /// The status is the value of `error`: 401, 404, 409 and so on. The document declares `4XX` and
+    /// `5XX`.
+    SameAsError,
+    /// The status is 400 for every value of `error`. The document declares no other.
+    Always400,
+}
+
+impl RefusalStatus {
+    /// Returns the status of a refusal with this value of `error`.
+    pub(crate) fn of(self, code: ErrorCode) -> StatusCode {
+        match self {
+            Self::SameAsError => StatusCode::from_u16(code.number()).expect("a status code"),
+            Self::Always400 => StatusCode::BAD_REQUEST,
+        }
     }
 }
 
@@ -217,7 +239,8 @@ impl From<HttpError> for Error {
 }
 
 impl HttpResponseError for Error {
-    /// Always 400: the contract declares no other failure.
+    /// Always 400, which the document declares whichever [`RefusalStatus`] the service has: Dropshot
+    /// does not tell which service it is.
     fn status_code(&self) -> ErrorStatusCode {
         ErrorStatusCode::BAD_REQUEST
     }

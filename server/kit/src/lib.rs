@@ -5,8 +5,8 @@
 //!
 //! ```no_run
 //! # use dropshot::{ApiDescription, RequestContext, TypedBody, endpoint};
-//! # use groundwork::{Answer, Context, Error, Example, Info, JsonText, Names, Service};
-//! # use groundwork::{UnreadRequest, Version, respond};
+//! # use groundwork::{Answer, Context, Error, Example, Info, JsonText, Names, RefusalStatus};
+//! # use groundwork::{Service, UnreadRequest, Version, respond};
 //! # #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 //! # struct Book { title: String }
 //! # #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -43,6 +43,7 @@
 //!     api,
 //! #   idempotent: &["create_book"],
 //! #   errors: &[],
+//! #   refusal_status: RefusalStatus::SameAsError,
 //! #   example: Example {
 //! #       path: "/books",
 //! #       body: || r#"{"id":1,"title":"Ulysses"}"#.to_owned(),
@@ -118,7 +119,7 @@ mod tokens;
 
 pub use crate::command::{command_line, main};
 pub use crate::document::document;
-pub use crate::error::{Error, ErrorCode, ErrorRow, Refusal};
+pub use crate::error::{Error, ErrorCode, ErrorRow, Refusal, RefusalStatus};
 pub use crate::http::request::{AcceptedRequest, Input, respond};
 pub use crate::http::typed::{Answer, Content, JsonText, UnreadRequest};
 pub use crate::http::{Context, State};

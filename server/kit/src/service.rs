@@ -3,7 +3,7 @@
 use dropshot::ApiDescription;
 use groundwork_store::{Names, StoreUrl};
 
-use crate::error::{ErrorCode, ErrorRow, ROWS};
+use crate::error::{ErrorCode, ErrorRow, ROWS, RefusalStatus};
 use crate::http::Context;
 
 /// A service on this kit, as a static value that [`main`](crate::main) serves and maintains.
@@ -34,6 +34,8 @@ pub struct Service {
     pub idempotent: &'static [&'static str],
     /// The rows of the table of errors that only this service has: see [`Service::error`].
     pub errors: &'static [ErrorRow],
+    /// The status of a refused request.
+    pub refusal_status: RefusalStatus,
     /// An example of a create.
     pub example: Example,
     /// Whether a stored text is a resource as the service writes it:

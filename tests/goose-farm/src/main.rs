@@ -7,7 +7,7 @@ mod types;
 
 use std::process::ExitCode;
 
-use groundwork::{ErrorRow, Example, Info, JsonText, Names, Service, Version};
+use groundwork::{ErrorRow, Example, Info, JsonText, Names, RefusalStatus, Service, Version};
 
 use crate::types::{Goose, NewGoose};
 
@@ -39,6 +39,7 @@ static GOOSE_FARM: Service = Service {
             example: "a goose of 42000 g is too heavy: weigh it again",
         },
     ],
+    refusal_status: RefusalStatus::SameAsError,
     example: Example {
         path: "/geese",
         body: || JsonText::new(&NewGoose::example()).to_string(),

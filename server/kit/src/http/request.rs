@@ -67,7 +67,7 @@ pub fn respond<E: Input, T: Content>(
     let state = Arc::clone(context.context());
     async move {
         let mut record = AccessRecord::new(Arc::clone(&state.access_log), &mut context);
-        let program = state.service.names.program;
+        let service = state.service;
         let result = match accepted_token(&state, context.request.headers(), &mut record) {
             Ok(token) => {
                 let record = &mut record;
@@ -90,7 +90,7 @@ pub fn respond<E: Input, T: Content>(
                 // the head. If a part is missing, it closes the connection after the answer and
                 // says so (RFC 9112, section 9.6).
                 yield_now().await;
-                let answer = Answer::refusal(program, &refusal);
+                let answer = Answer::refusal(service, &refusal);
                 record.refusal = Some(refusal);
                 answer
             }

@@ -16,7 +16,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use dropshot::{
     ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtractorMetadata, HttpCodedResponse,
-    HttpError, HttpResponseError, RequestContext, ServerContext,
+    HttpError, RequestContext, ServerContext,
 };
 use groundwork_store::Guard;
 use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -27,6 +27,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::{Error, ErrorCode, Refusal};
+use crate::service::Service;
 
 /// A request as Dropshot passes it to an operation. The document describes it like an `E`, which is
 /// one of Dropshot's extractors: `TypedBody<T>`, `Path<T>` or `Query<T>`.
@@ -126,20 +127,21 @@ impl<T: Content> Answer<T> {
         Self::json(Self::STATUS_CODE, Body::wrap(Full::new(bytes)))
     }
 
-    /// Creates an error response: status 400 and an [`Error`] body. It has a `Retry-After` header
-    /// exactly if the same request may be sent again, and a challenge (RFC 6750, section 3) if the
-    /// error is 401.
-    pub(crate) fn refusal(realm: &str, refusal: &Refusal) -> Self {
+    /// Creates an error response: the status that the service has chosen, and an [`Error`] body. It
+    /// has a `Retry-After` header exactly if the same request may be sent again, and a challenge
+    /// (RFC 6750, section 3) if the error is 401.
+    pub(crate) fn refusal(service: &Service, refusal: &Refusal) -> Self {
         let Refusal { code, message, lacks_token, .. } = refusal;
         let error = Error { error: code.number().into(), message: message.to_string() };
         let body = serde_json::to_vec(&error).expect("strings and integers are always JSON");
-        let mut answer = Self::json(error.status_code().as_status(), Body::from(body));
+        let mut answer = Self::json(service.refusal_status.of(*code), Body::from(body));
         let headers = answer.response.headers_mut();
         if let Some(seconds) = code.retry_after() {
             headers.insert(RETRY_AFTER, seconds.into());
         }
         if *code == ErrorCode::UNAUTHORIZED {
             let error = if *lacks_token { "" } else { r#", error="invalid_token""# };
+            let realm = service.names.program;
             let challenge = format!(r#"Bearer realm="{realm}"{error}"#);
             let challenge = challenge.try_into().expect("the realm is ASCII");
             headers.insert(WWW_AUTHENTICATE, challenge);

@@ -57,7 +57,7 @@ impl Response {
         error
     }
 
-    /// Returns the `error` and `message` of a refusal.
+    /// Returns the `error` and `message` of a refusal of a service that refuses everything with 400.
     ///
     /// # Panics
     ///

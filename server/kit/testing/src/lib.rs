@@ -120,8 +120,7 @@ impl Suite {
         assert!(created.header("x-request-id").is_some(), "{created:?}");
         assert_eq!(api.create(1).expect("an answer").body, created.body, "a repeat");
 
-        let refusals = &document["paths"][&api.path]["post"]["responses"]["400"];
-        let examples = &refusals["content"]["application/json"]["examples"];
+        let operation = &document["paths"][&api.path]["post"];
         let other_token = self.other_token();
         let conflict = api
             .other_bodies(1)
@@ -137,7 +136,9 @@ impl Suite {
             (415, api.post(&api.token, "", &api.body(1))),
         ] {
             let refused = refused.expect("an answer");
-            assert_eq!(refused.status, 400, "{refused:?}");
+            let (status, refusal) = declared_refusal(&document, operation, error);
+            let examples = &refusal["content"]["application/json"]["examples"];
+            assert_eq!(refused.status, status, "{refused:?}");
             assert_eq!(refused.json(), examples[error.to_string()]["value"], "{error}");
             assert_eq!(refused.header("retry-after"), None, "the same request is refused again");
         }
@@ -156,7 +157,8 @@ impl Suite {
         let other_token = self.other_token();
         let document: Value = serde_json::from_str(&self.document()).expect("JSON");
         for (path, operations) in document["paths"].as_object().expect("paths") {
-            for method in operations.as_object().expect("operations").keys() {
+            for (method, operation) in operations.as_object().expect("operations") {
+                let (status, _) = declared_refusal(&document, operation, 401);
                 for token in ["", &other_token] {
                     let line = format!("{} {path}", method.to_uppercase());
                     // A name in braces is not an id.
@@ -164,7 +166,7 @@ impl Suite {
                     let headers = "Expect: 100-continue\r\nContent-Length: 10\r\n";
                     let refused = api.send(&line, token, headers, "");
                     let refused = refused.expect("an answer instead of `100 Continue`");
-                    assert_eq!(refused.status, 400, "{line}: {refused:?}");
+                    assert_eq!(refused.status, status, "{line}: {refused:?}");
                     assert_eq!(refused.json()["error"], 401, "{line}: {refused:?}");
                     let challenge = refused.header("www-authenticate").expect("a challenge");
                     assert!(challenge.starts_with("Bearer realm="), "{challenge}");
@@ -255,6 +257,19 @@ pub fn assert_between_markers(path: impl AsRef<Path>, name: &str, lines: &str) {
 
 fn folder() -> TempDir {
     TempDir::new().expect("a temporary folder")
+}
+
+/// Returns the status and the response that an operation of the document declares for a refusal
+/// with this `error`: 400, or `4XX` or `5XX` with `error` as the status.
+fn declared_refusal<'d>(document: &'d Value, operation: &'d Value, error: u16) -> (u16, &'d Value) {
+    let responses = &operation["responses"];
+    if let Some(refusal) = responses.get("400") {
+        return (400, refusal);
+    }
+    let refusal = &responses[format!("{}XX", error / 100)];
+    let component = refusal["$ref"].as_str().and_then(|path| path.strip_prefix('#'));
+    let component = component.and_then(|path| document.pointer(path));
+    (error, component.expect("the document declares the status of a refusal"))
 }
 
 /// Parses a line of `export`: the id, and the stored object.

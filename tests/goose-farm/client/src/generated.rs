@@ -385,7 +385,7 @@ pub mod types {
 #[derive(Clone, Debug)]
 /**Client for Goose Farm
 
-A sample goose farm: authenticated clients add geese to it. Every refused request to an operation gets status 400 and an Error body, whose `error` member names the failure. The response has a `Retry-After` header exactly if the same request may be sent again. If there is no response, a request may be sent again if its method is idempotent (RFC 9110, section 9.2.2), or if its operation has `x-idempotent: true`.
+A sample goose farm: authenticated clients add geese to it. Every refused request to an operation gets an Error body, whose `error` member is the status code. The response has a `Retry-After` header exactly if the same request may be sent again. If there is no response, a request may be sent again if its method is idempotent (RFC 9110, section 9.2.2), or if its operation has `x-idempotent: true`.
 
 Version: 1.0.0*/
 pub struct Client {
@@ -563,7 +563,14 @@ pub mod builder {
             let response = result?;
             match response.status().as_u16() {
                 200u16 => ResponseValue::from_response(response).await,
-                400u16 => {
+                400u16..=499u16 => {
+                    Err(
+                        Error::ErrorResponse(
+                            ResponseValue::from_response(response).await?,
+                        ),
+                    )
+                }
+                500u16..=599u16 => {
                     Err(
                         Error::ErrorResponse(
                             ResponseValue::from_response(response).await?,
@@ -634,7 +641,14 @@ pub mod builder {
             let response = result?;
             match response.status().as_u16() {
                 200u16 => ResponseValue::from_response(response).await,
-                400u16 => {
+                400u16..=499u16 => {
+                    Err(
+                        Error::ErrorResponse(
+                            ResponseValue::from_response(response).await?,
+                        ),
+                    )
+                }
+                500u16..=599u16 => {
                     Err(
                         Error::ErrorResponse(
                             ResponseValue::from_response(response).await?,
