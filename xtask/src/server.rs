@@ -26,7 +26,7 @@ impl Running {
         let mut server = Self { process, url: String::new(), token: String::new() };
         for line in lines {
             let line = line?;
-            // The service prints the first token before it creates its store.
+            // The service prints the first token before it listens.
             if let Some(token) = line.strip_prefix("TOKEN=") {
                 server.token.push_str(token);
             } else if let Some((_, url)) = line.split_once("listening on ") {

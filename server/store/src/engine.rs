@@ -128,8 +128,8 @@ pub trait Engine: Send + Sync {
 }
 
 /// What a store is opened for.
-#[derive(Clone, Copy)]
-pub enum Mode<'a> {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
     /// Reading an existing store. A server may be running on it, and a file may be one that this
     /// process cannot write to.
     Read,
@@ -137,17 +137,10 @@ pub enum Mode<'a> {
     Change,
     /// Serving an existing store.
     Serve,
-    /// Serving a store. If there is none, it is created without rows and with the first token, in
-    /// one transaction.
-    ServeOrCreate(FirstToken<'a>),
+    /// Serving a store. If there is none, it is created in one transaction, without rows and
+    /// without tokens.
+    ServeOrCreate,
 }
-
-/// Returns the first token of a store that is about to be created, after its owner has seen it.
-/// `None` if the store is to accept no token.
-///
-/// It is called again if a failure rolled the creation back, and then has to return the same token.
-/// If it fails, no store is created.
-pub type FirstToken<'a> = &'a dyn Fn() -> Result<Option<StoredToken>, Error>;
 
 /// A store that was opened.
 pub struct Opened {

@@ -8,7 +8,7 @@
 //!     Names { program: "book-shelf", table: "books", application_id: *b"BKS" };
 //!
 //! let url: StoreUrl = "sqlite:book-shelf.db".parse()?;
-//! let store = open(&NAMES, &url, None, Mode::ServeOrCreate(&|| Ok(None)))?.store;
+//! let store = open(&NAMES, &url, None, Mode::ServeOrCreate)?.store;
 //! let (commits, _end) = GroupCommit::start(store, Duration::from_secs(5), log)?;
 //! let row = Row { id: 1, json: r#"{"title":"Ulysses"}"#.into() };
 //! commits.create(row, Arc::new(())).await?; // durable
@@ -55,7 +55,7 @@ use std::path::Path;
 
 pub use contents::{Contents, read_all};
 pub use copy::{Copied, Copy, TokensFrom, copy};
-pub use engine::{Engine, FirstToken, LAYOUT, Mode, Opened, Outcome, Row, Sizes};
+pub use engine::{Engine, LAYOUT, Mode, Opened, Outcome, Row, Sizes};
 pub use error::{Error, Kind, WarningDedup};
 pub use group_commit::{CreateResult, GroupCommit, Guard, WriterEnd};
 pub use url::{InvalidUrl, StoreUrl};
@@ -71,7 +71,7 @@ pub fn open(
     names: &'static Names,
     url: &StoreUrl,
     ca: Option<&Path>,
-    mode: Mode<'_>,
+    mode: Mode,
 ) -> Result<Opened, Error> {
     match url {
         StoreUrl::Sqlite(path) => sqlite::open(names, path, mode),

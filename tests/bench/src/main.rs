@@ -23,7 +23,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 async fn main() {
     let log = Logger::root(Discard, o!());
     let url: StoreUrl = "sqlite:plant-store.db".parse().expect("a store URL");
-    let opened = store::open(&NAMES, &url, None, Mode::ServeOrCreate(&|| Ok(None)));
+    let opened = store::open(&NAMES, &url, None, Mode::ServeOrCreate);
     let engine = opened.expect("a new store").store;
     let (commits, _end) = GroupCommit::start(engine, TIMEOUT, log.clone()).expect("a thread");
     let mut api = ApiDescription::new();

@@ -32,11 +32,7 @@ pub struct StoreArgs {
 
 impl StoreArgs {
     /// Opens the store.
-    pub fn open(
-        &self,
-        names: &'static Names,
-        mode: Mode<'_>,
-    ) -> Result<Arc<dyn Engine>, store::Error> {
+    pub fn open(&self, names: &'static Names, mode: Mode) -> Result<Arc<dyn Engine>, store::Error> {
         Ok(store::open(names, &self.url, self.ca.as_deref(), mode)?.store)
     }
 }

@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail, ensure};
 use chrono::{DateTime, SecondsFormat, SubsecRound, TimeDelta, Utc};
 use clap::Subcommand;
 use groundwork_store::token::{StoredToken, TokenName};
-use groundwork_store::{self as store, Mode};
+use groundwork_store::{self as store, Engine, Mode};
 use humantime::Duration;
 use serde::Serialize;
 
@@ -72,15 +72,14 @@ pub fn run(service: &'static Service, command: Command) -> Result<()> {
     }
 }
 
-/// Prints a new token, and then stores it. In this order, a token that could not be printed is
-/// never accepted.
+/// Creates a token, and returns once every server accepts it.
 fn create(
     service: &'static Service,
     name: TokenName,
     expires_in: Option<Duration>,
     args: &StoreArgs,
 ) -> Result<()> {
-    let (program, prefix) = (service.names.program, service.token_prefix);
+    let prefix = service.token_prefix;
     ensure!(
         !name.as_str().starts_with(prefix),
         "a name that starts with {prefix} may be a token, and names are not secret: choose another \
@@ -95,20 +94,34 @@ fn create(
     if store.tokens()?.iter().any(|token| token.name == name) {
         return Err(store::Error::name_taken(&name, &args.url).into());
     }
-    let (token, stored) = tokens::issue(prefix, name, expires_at);
-    print(&format!("{}\n", token.reveal())).context("no token was issued")?;
-    store.add_token(&stored).with_context(|| {
-        format!(
-            "the printed token could not be stored (`{program} token list` shows whether it is \
-             accepted)"
-        )
-    })?;
+    let stored = issue(service, &*store, name, expires_at, "")?;
     let expiry = expires_at
         .map_or("never expires".into(), |expiry| format!("expires at {}", in_seconds(expiry)));
     let url = args.url.absolute();
     let _ = writeln!(io::stderr(), "{url} accepts the token {}, which {expiry}", stored.name);
     thread::sleep(LEASE);
     Ok(())
+}
+
+/// Prints a new token after `label`, and then stores it. In this order, a token that could not be
+/// printed is never accepted.
+pub fn issue(
+    service: &Service,
+    store: &dyn Engine,
+    name: TokenName,
+    expires_at: Option<DateTime<Utc>>,
+    label: &str,
+) -> Result<StoredToken> {
+    let (token, stored) = tokens::issue(service.token_prefix, name, expires_at);
+    print(&format!("{label}{}\n", token.reveal())).context("no token was issued")?;
+    store.add_token(&stored).with_context(|| {
+        let program = service.names.program;
+        format!(
+            "the printed token could not be stored (`{program} token list` shows whether it is \
+             accepted)"
+        )
+    })?;
+    Ok(stored)
 }
 
 /// Returns whether stdout is /dev/null. If stdout was closed when the process started, Rust's

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use crate::Names;
-use crate::engine::{Engine, FirstToken, LAYOUT, Mode, Opened, Outcome, Row};
+use crate::engine::{Engine, LAYOUT, Mode, Opened, Outcome, Row};
 use crate::error::{At, Error, Kind};
 use crate::postgres::connector::{Connector, Purpose};
 use crate::postgres::error::Failure;
@@ -66,7 +66,7 @@ pub fn open(
     names: &'static Names,
     url: &PostgresUrl,
     ca: Option<&Path>,
-    mode: Mode<'_>,
+    mode: Mode,
 ) -> Result<Opened, Error> {
     if matches!(mode, Mode::Read | Mode::Change) {
         let store = Arc::new(open_to_read(names, url, ca)?);
@@ -75,7 +75,7 @@ pub fn open(
     let store = Postgres::new(names, url, ca, Purpose::WriteSafely)?;
     let is_new = match (store.change(OPEN, schema::contains_store)?, mode) {
         (true, _) => false,
-        (false, Mode::ServeOrCreate(first_token)) => store.create(LAYOUT, first_token)?,
+        (false, Mode::ServeOrCreate) => store.create(LAYOUT)?,
         (false, _) => return Err(Error::missing(store.url)),
     };
     Ok(Opened { store: Arc::new(store), is_new })
@@ -117,7 +117,7 @@ impl Target {
             is_there => is_there?,
         };
         if !was_store {
-            store.create(UNFINISHED, &|| Ok(None))?;
+            store.create(UNFINISHED)?;
         }
         Ok(Self { store, was_store })
     }
@@ -130,7 +130,7 @@ impl Target {
     pub fn finish(&self, tokens: &[StoredToken]) -> Result<(), Error> {
         self.store.add_tokens(tokens)?;
         if !self.was_store {
-            self.store.create(LAYOUT, &|| Ok(None))?;
+            self.store.create(LAYOUT)?;
         }
         self.store.close().map(drop)
     }
@@ -195,10 +195,10 @@ impl Postgres {
     }
 
     /// Creates what is missing. Returns whether this call stored the layout version.
-    fn create(&self, layout: u8, first_token: FirstToken<'_>) -> Result<bool, Error> {
+    fn create(&self, layout: u8) -> Result<bool, Error> {
         self.change(CREATE, async |session| {
             schema::create_tables(session).await?;
-            schema::store_version(session, layout, first_token).await
+            schema::store_version(session, layout).await
         })
     }
 }

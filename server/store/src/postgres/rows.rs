@@ -170,10 +170,7 @@ pub async fn add_tokens(session: &Session, tokens: &[StoredToken]) -> Result<boo
 }
 
 /// Adds a token.
-pub async fn add_token(
-    session: &Session,
-    token: &StoredToken,
-) -> Result<u64, tokio_postgres::Error> {
+async fn add_token(session: &Session, token: &StoredToken) -> Result<u64, tokio_postgres::Error> {
     let expires_at = token.expires_at.map(|expiry| expiry.timestamp());
     let values: [(&(dyn ToSql + Sync), Type); 5] = [
         (&token.name.as_str(), Type::TEXT),

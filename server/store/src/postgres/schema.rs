@@ -8,10 +8,9 @@ use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::error::SqlState;
 
 use crate::Names;
-use crate::engine::{FirstToken, LAYOUT};
+use crate::engine::LAYOUT;
 use crate::error::{Error, Kind};
 use crate::postgres::error::Failure;
-use crate::postgres::rows::add_token;
 use crate::postgres::session::Session;
 use crate::token::READ;
 
@@ -104,24 +103,14 @@ pub async fn create_tables(session: &Session) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Stores the layout version and the first token in one transaction. Returns whether this call
-/// stored the version: if several servers create a store together, exactly one of them does.
-pub async fn store_version(
-    session: &Session,
-    layout: u8,
-    first_token: FirstToken<'_>,
-) -> Result<bool, Failure> {
+/// Stores the layout version. Returns whether this call stored it: if several servers create a
+/// store together, exactly one of them does.
+pub async fn store_version(session: &Session, layout: u8) -> Result<bool, Failure> {
     let insert = format!(
         "INSERT INTO {} (version) VALUES ({layout}) ON CONFLICT (version) DO NOTHING",
         session.names.layout_table()
     );
-    session.client.batch_execute("BEGIN").await?;
-    let is_new = session.client.execute_typed(&insert, &[]).await? == 1;
-    if is_new && let Some(token) = first_token()? {
-        add_token(session, &token).await?;
-    }
-    session.client.batch_execute("COMMIT").await?;
-    Ok(is_new)
+    Ok(session.client.execute_typed(&insert, &[]).await? == 1)
 }
 
 /// Selects the settings with which a server may lose commits in a power cut, as text. The result is

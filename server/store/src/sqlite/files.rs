@@ -16,7 +16,7 @@ use nix::unistd::{AccessFlags, User, access, geteuid};
 use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
 use tempfile::NamedTempFile;
 
-use crate::engine::{FirstToken, Sizes};
+use crate::engine::Sizes;
 use crate::error::{At, Error, Kind};
 use crate::sqlite::url;
 
@@ -158,22 +158,19 @@ pub fn create_temporary(path: &Path) -> Result<NamedTempFile, Error> {
 
 /// Opens the file of a store, or creates an empty file that only its owner can read. Returns
 /// whether it was created.
-pub fn open_or_create(path: &Path, first_token: FirstToken<'_>) -> Result<(File, bool), Error> {
+pub fn open_or_create(path: &Path) -> Result<(File, bool), Error> {
     match open(path) {
-        Err(error) if error.kind == Kind::Missing => create(path, first_token),
+        Err(error) if error.kind == Kind::Missing => create(path),
         opened => Ok((opened?, false)),
     }
 }
 
-fn create(path: &Path, first_token: FirstToken<'_>) -> Result<(File, bool), Error> {
+fn create(path: &Path) -> Result<(File, bool), Error> {
     let folder = folder_of(path);
     require_folder(path)?;
     access(folder, AccessFlags::W_OK)
         .map_err(|errno| denied("write to the folder", folder, &errno.into()))
         .at(url(path), CREATE)?;
-    // If the token cannot be shown, or the process is killed while it waits for its output, there
-    // is no file that the next start would refuse.
-    first_token()?;
     let new = File::options().read(true).write(true).create_new(true).mode(0o600).open(path);
     let file = match new {
         // Another process has just created the file.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::Names;
-use crate::engine::{FirstToken, Mode, Opened};
+use crate::engine::{Mode, Opened};
 use crate::error::{At, Error};
 use crate::sqlite::files::{
     self, CREATE, OPEN, has_pages_beside, lock, require_index_of_server, require_write_access,
@@ -20,40 +20,32 @@ const OPEN_WITH_WAL: &str = "read the file together with its WAL, which takes it
     write access to the file and its folder";
 
 /// See [`crate::open`].
-pub fn open(names: &'static Names, path: &Path, mode: Mode<'_>) -> Result<Opened, Error> {
+pub fn open(names: &'static Names, path: &Path, mode: Mode) -> Result<Opened, Error> {
     let (store, is_new) = match mode {
         Mode::Read => (open_to_read(names, path)?, false),
         Mode::Change => (open_to_change(names, path)?, false),
-        Mode::Serve => open_to_serve(names, path, None)?,
-        Mode::ServeOrCreate(first_token) => open_to_serve(names, path, Some(first_token))?,
+        Mode::Serve | Mode::ServeOrCreate => open_to_serve(names, path, mode)?,
     };
     Ok(Opened { store: Arc::new(store), is_new })
 }
 
-/// Opens a store for serving. If there is none, creates it with the first token if one is given.
-/// Returns whether it was created.
+/// Opens a store for serving. Returns whether it was created.
 pub fn open_to_serve(
     names: &'static Names,
     path: &Path,
-    first_token: Option<FirstToken<'_>>,
+    mode: Mode,
 ) -> Result<(Sqlite, bool), Error> {
-    let (file, was_created) = match first_token {
-        Some(first_token) => files::open_or_create(path, first_token)?,
-        None => (files::open(path)?, false),
-    };
+    let may_create = mode == Mode::ServeOrCreate;
+    let (file, was_created) =
+        if may_create { files::open_or_create(path)? } else { (files::open(path)?, false) };
     lock(&file, path)?;
     if !was_created {
         schema::require_store(path, &file, names)?;
     }
     // This also rolls back a creation that was killed.
     let mut store = Sqlite::open(names, path, file, Access::Write)?;
-    let is_new = match first_token {
-        Some(first_token) => {
-            let connection = &mut store.commits.get_mut().connection;
-            schema::create(connection, names, first_token).at(url(path), CREATE)?
-        }
-        None => false,
-    };
+    let connection = &mut store.commits.get_mut().connection;
+    let is_new = may_create && schema::create(connection, names).at(url(path), CREATE)?;
     store.prepare_to_serve()?;
     Ok((store, is_new))
 }

@@ -11,10 +11,9 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use crate::Names;
-use crate::engine::{FirstToken, LAYOUT};
+use crate::engine::LAYOUT;
 use crate::error::{At, Error, Kind};
 use crate::sqlite::files::OPEN;
-use crate::sqlite::rows::insert_token;
 use crate::sqlite::url;
 
 /// Returns the `application_id` of a store: three letters of the service, and a byte that is twice
@@ -60,22 +59,15 @@ pub fn require_store(path: &Path, file: &File, names: &Names) -> Result<(), Erro
     }
 }
 
-/// Creates the store and its first token in one transaction, unless the database has tables
-/// already. Returns whether the store was created.
-pub fn create(
-    connection: &mut Connection,
-    names: &Names,
-    first_token: FirstToken<'_>,
-) -> Result<bool, Error> {
+/// Creates the store in one transaction, unless the database has tables already. Returns whether
+/// the store was created.
+pub fn create(connection: &mut Connection, names: &Names) -> rusqlite::Result<bool> {
     let transaction = connection.transaction()?;
     if !is_empty(&transaction)? {
         return Ok(false);
     }
     create_tables(&transaction, names)?;
     mark_as_store(&transaction, names)?;
-    if let Some(token) = first_token()? {
-        insert_token(&transaction, &token)?;
-    }
     transaction.commit()?;
     Ok(true)
 }

@@ -17,7 +17,6 @@ mod process;
 mod stdout;
 mod tls;
 
-use std::cell::OnceCell;
 use std::io::{self, ErrorKind, IsTerminal};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -26,17 +25,19 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
 use dropshot::ConfigTls;
+use groundwork_store::token::TokenName;
 use groundwork_store::{self as store, Engine, Kind, LAYOUT, Mode, Opened};
 use slog::{Logger, error, info, warn};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
 
 use crate::admin::Admin;
-use crate::command::serve::args::unknown_variables;
+use crate::command::serve::args::{FirstToken, unknown_variables};
 use crate::command::serve::process::{http_runtime, notify_supervisor, raise_open_files};
-use crate::command::serve::stdout::{first_token, print_address};
+use crate::command::serve::stdout::print_address;
 use crate::command::serve::tls::reload_at_hangup;
 use crate::command::shared::StoreArgs;
+use crate::command::token;
 use crate::http::{Limits, State, start_server};
 use crate::log::{Log, LogFormat};
 use crate::service::Service;
@@ -70,7 +71,7 @@ pub fn run(service: &'static Service, args: &Args) -> Result<()> {
     let tls = args.tls.as_ref().map(|files| files.load(&log.logger)).transpose()?;
     let open_files = raise_open_files()?;
     let runtime = http_runtime(args.http_threads).context("cannot start the runtime")?;
-    // After most of the steps that may fail, because this prints the token of a new store.
+    // After most of the steps that may fail, because this prints the first token of a new store.
     let store = open_store(service, args, &log.logger)?;
     log_limits(args, open_files, &log.logger);
     let served = runtime.block_on(serve(service, args, store, tls, admin, &log));
@@ -132,30 +133,22 @@ struct ReadyStore {
     store: Arc<dyn Engine>,
     tokens: Arc<KnownTokens>,
     is_new: bool,
-    /// Whether the first token was printed.
+    /// Whether the first token was issued, and printed.
     has_first_token: bool,
 }
 
-/// Opens or creates the store, and reads its tokens: without them, the server would answer 503.
+/// Opens or creates the store, issues the first token of a new store, and reads the tokens: without
+/// them, the server would answer 503.
 fn open_store(service: &'static Service, args: &Args, log: &Logger) -> Result<ReadyStore> {
     let program = service.names.program;
-    let printed = OnceCell::new();
-    let first_token = || first_token(service, args, &printed);
-    let mode = if args.no_create { Mode::Serve } else { Mode::ServeOrCreate(&first_token) };
+    let mode = if args.no_create { Mode::Serve } else { Mode::ServeOrCreate };
     let StoreArgs { url, ca } = &args.store;
     let open = || store::open(&service.names, url, ca.as_deref(), mode);
-    let opened = once_reachable(args, log, open);
-    let has_first_token = printed.get().is_some();
-    let Opened { store, is_new } = if has_first_token {
-        opened.with_context(|| {
-            format!(
-                "the first token was printed, but the start failed (`{program} token list` shows \
-                 whether the token is accepted)"
-            )
-        })?
-    } else {
-        opened?
-    };
+    let Opened { store, is_new } = once_reachable(args, log, open)?;
+    let has_first_token = is_new && args.first_token == FirstToken::Print;
+    if has_first_token {
+        token::issue(service, &*store, TokenName::first(), None, "TOKEN=")?;
+    }
     let tokens = Arc::new(KnownTokens::new(args.limits.max_creates));
     if once_reachable(args, log, || tokens.read(&*store))? == 0 {
         warn!(log, "the store has no token: create one with `{program} token create NAME`");

@@ -1,42 +1,15 @@
-//! What `serve` prints to stdout: the first token of a new store, a command that uses it, and where
-//! the server listens.
+//! What `serve` prints to stdout once it listens: a command that uses the first token of a new
+//! store, and the address.
 
-use std::cell::OnceCell;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::thread;
 
 use anyhow::Error;
-use groundwork_store::token::{StoredToken, TokenName};
-use groundwork_store::{self as store, Kind};
 use slog::{Logger, warn};
 
-use crate::command::serve::args::{Args, FirstToken};
+use crate::command::serve::args::Args;
 use crate::command::shared::print;
 use crate::service::{Example, Service};
-use crate::tokens;
-
-/// Issues the first token of a new store, unless the flags ask for none, and prints it. The caller
-/// then stores it together with the store, so a token that could not be printed is never accepted.
-///
-/// If the store has to be created again, the token that was printed stays the first token.
-pub fn first_token(
-    service: &Service,
-    args: &Args,
-    printed: &OnceCell<StoredToken>,
-) -> Result<Option<StoredToken>, store::Error> {
-    if args.first_token == FirstToken::None {
-        return Ok(None);
-    }
-    if printed.get().is_none() {
-        let (token, stored) = tokens::issue(service.token_prefix, TokenName::first(), None);
-        print(&format!("TOKEN={}\n", token.reveal())).map_err(|cause| {
-            let message = "the first token could not be printed, so no store was created";
-            store::Error::new(Kind::Other, format!("{message}: {cause:#}"))
-        })?;
-        let _ = printed.set(stored);
-    }
-    Ok(printed.get().cloned())
-}
 
 /// Prints where the server listens, after a command that uses the first token if there is one. A
 /// failure is only a warning, because the service works without these lines.

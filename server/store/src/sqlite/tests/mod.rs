@@ -12,7 +12,7 @@ use rusqlite::ffi::{self, SQLITE_IOERR_SHMSIZE};
 use tempfile::TempDir;
 
 use crate::Names;
-use crate::engine::{Engine, Outcome, PAGE_ROWS, Row};
+use crate::engine::{Engine, Mode, Outcome, PAGE_ROWS, Row};
 use crate::error::{At, Error, Kind};
 use crate::sqlite::Sqlite;
 use crate::sqlite::files::{wal_index_of, wal_of};
@@ -29,7 +29,7 @@ fn path_in(folder: &TempDir) -> std::path::PathBuf {
 }
 
 fn start(folder: &TempDir) -> Result<Sqlite, Error> {
-    open_to_serve(&NAMES, &path_in(folder), Some(&|| Ok(None))).map(|(store, _)| store)
+    open_to_serve(&NAMES, &path_in(folder), Mode::ServeOrCreate).map(|(store, _)| store)
 }
 
 fn row(id: i64) -> Row {
