@@ -65,11 +65,11 @@ pub type Readiness = Box<dyn Fn() -> anyhow::Result<()> + Send + Sync>;
 pub struct Admin {
     /// The address of the listener. If port 0 was requested, this contains the actual port.
     pub address: SocketAddr,
-    state: Arc<State>,
+    state: Arc<Shared>,
 }
 
 /// The state that the endpoints share.
-struct State {
+struct Shared {
     service: &'static Service,
     exporter: PrometheusHandle,
     /// The check behind `/ready`.
@@ -83,7 +83,7 @@ impl Admin {
     pub fn start(service: &'static Service, address: SocketAddr, log: Logger) -> io::Result<Self> {
         let exporter = install_recorder(service).map_err(io::Error::other)?;
         let starting: Readiness = Box::new(|| bail!("the service is starting"));
-        let state = Arc::new(State { service, exporter, readiness: RwLock::new(starting) });
+        let state = Arc::new(Shared { service, exporter, readiness: RwLock::new(starting) });
         let config = ConfigDropshot {
             bind_address: address,
             default_handler_task_mode: HandlerTaskMode::CancelOnDisconnect,
@@ -147,7 +147,7 @@ async fn sort_samples(exporter: &PrometheusHandle) -> Infallible {
     }
 }
 
-fn description() -> ApiDescription<Arc<State>> {
+fn description() -> ApiDescription<Arc<Shared>> {
     let mut api = ApiDescription::new();
     api.register(live)
         .and_then(|()| api.register(ready))
@@ -157,37 +157,37 @@ fn description() -> ApiDescription<Arc<State>> {
     api
 }
 
-type Context = RequestContext<Arc<State>>;
-type Answer = Result<Response<Body>, HttpError>;
+type Request = RequestContext<Arc<Shared>>;
+type EndpointResult = Result<Response<Body>, HttpError>;
 
 #[endpoint { method = GET, path = "/live" }]
-async fn live(_: Context) -> Answer {
-    Ok(answer(StatusCode::OK, TEXT, "live\n"))
+async fn live(_: Request) -> EndpointResult {
+    Ok(response(StatusCode::OK, TEXT, "live\n"))
 }
 
 #[endpoint { method = GET, path = "/ready" }]
-async fn ready(context: Context) -> Answer {
-    Ok(match (context.context().readiness.read())() {
-        Ok(()) => answer(StatusCode::OK, TEXT, "ready\n"),
-        Err(reason) => answer(StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("{reason}\n")),
+async fn ready(request: Request) -> EndpointResult {
+    Ok(match (request.context().readiness.read())() {
+        Ok(()) => response(StatusCode::OK, TEXT, "ready\n"),
+        Err(reason) => response(StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("{reason}\n")),
     })
 }
 
 #[endpoint { method = GET, path = "/metrics" }]
-async fn scrape(context: Context) -> Answer {
-    let State { exporter, readiness, .. } = &**context.context();
+async fn scrape(request: Request) -> EndpointResult {
+    let Shared { exporter, readiness, .. } = &**request.context();
     gauge!(READY).set(u8::from((readiness.read())().is_ok()));
-    Ok(answer(StatusCode::OK, TEXT, exporter.render()))
+    Ok(response(StatusCode::OK, TEXT, exporter.render()))
 }
 
 /// Serves the published document of the contract, byte for byte.
 #[endpoint { method = GET, path = "/openapi.json" }]
-async fn openapi(context: Context) -> Answer {
-    let text = document(context.context().service);
-    Ok(answer(StatusCode::OK, "application/json", text))
+async fn openapi(request: Request) -> EndpointResult {
+    let text = document(request.context().service);
+    Ok(response(StatusCode::OK, "application/json", text))
 }
 
-fn answer(status: StatusCode, media_type: &str, body: impl Into<Body>) -> Response<Body> {
-    let answer = Response::builder().status(status).header(CONTENT_TYPE, media_type);
-    answer.body(body.into()).expect("the header is valid")
+fn response(status: StatusCode, media_type: &str, body: impl Into<Body>) -> Response<Body> {
+    let response = Response::builder().status(status).header(CONTENT_TYPE, media_type);
+    response.body(body.into()).expect("the header is valid")
 }
