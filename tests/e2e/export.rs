@@ -2,11 +2,11 @@
 //! the plants, which compares a copy with its original.
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStdout};
+use std::process::ChildStdout;
 
 use plant_store_tests::PID_1;
 use plant_store_tests::prelude::*;
-use plant_store_tests::process::{end, send};
+use plant_store_tests::process::{Process, send};
 
 use crate::operators::create;
 
@@ -22,7 +22,7 @@ fn server_with_many_plants() -> Server {
 
 /// An export that has written its first line, and is blocked because the pipe is full.
 pub struct BlockedExport {
-    pub process: Child,
+    pub process: Process,
     pub first_line: String,
     /// The other lines.
     rest: BufReader<ChildStdout>,
@@ -36,8 +36,7 @@ pub fn start_export(server: &Server) -> BlockedExport {
 }
 
 fn blocked(mut export: Command) -> BlockedExport {
-    export.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut process = export.spawn().expect("the binary starts");
+    let mut process = Process::piped(&mut export);
     let mut rest = BufReader::new(process.stdout.take().expect("standard output is piped"));
     let mut first_line = String::new();
     rest.read_line(&mut first_line).expect("standard output is text");
@@ -93,7 +92,7 @@ fn export_into_a_closed_pipe_succeeds() {
     let BlockedExport { process, first_line, rest } = start_export(&server);
     assert!(first_line.starts_with(r#"{"id":1,"#), "{first_line}");
     drop(rest);
-    end(process).expect(0, "", "");
+    process.end().expect(0, "", "");
 }
 
 /// In a container the command is PID 1, for which the kernel applies no default action of a signal.
@@ -104,7 +103,7 @@ fn export_as_pid_1_ends_at_sigterm() {
     export.arg("export").env("LD_PRELOAD", &*PID_1);
     let BlockedExport { process, rest, .. } = blocked(export);
     send(Signal::SIGTERM, &process);
-    assert_eq!(end(process).code, Some(128 + Signal::SIGTERM as i32));
+    assert_eq!(process.end().code, Some(128 + Signal::SIGTERM as i32));
     drop(rest);
 }
 

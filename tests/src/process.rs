@@ -2,8 +2,10 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::io::{self, BufRead, BufReader};
+use std::ops::{Deref, DerefMut};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use anyhow::{Context, Result};
@@ -18,17 +20,12 @@ use crate::wait_until;
 pub struct Ended {
     /// The exit code. `None` if a signal killed the program.
     pub code: Option<i32>,
+    /// The signal that killed the program.
+    pub signal: Option<i32>,
     /// What it wrote to stdout.
     pub stdout: String,
     /// What it wrote to stderr.
     pub stderr: String,
-}
-
-impl From<Output> for Ended {
-    fn from(Output { status, stdout, stderr }: Output) -> Self {
-        let text = |bytes| String::from_utf8(bytes).expect("text");
-        Self { code: status.code(), stdout: text(stdout), stderr: text(stderr) }
-    }
 }
 
 impl Ended {
@@ -54,55 +51,86 @@ impl Ended {
     }
 }
 
-/// Runs a program to its end, without stdin. A server that listens is killed, so that a test of a
-/// start that must fail does not hang.
-pub fn run(command: &mut Command) -> Ended {
-    let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut process = command.spawn().expect("the program starts");
-    let mut stderr = process.stderr.take().expect("stderr is piped");
-    let stderr = thread::spawn(move || {
-        let mut text = String::new();
-        stderr.read_to_string(&mut text).map(|_| text)
-    });
-    let mut stdout = String::new();
-    let mut lines = BufReader::new(process.stdout.take().expect("stdout is piped"));
-    let mut start = 0;
-    while lines.read_line(&mut stdout).expect("text") > 0 {
-        if stdout[start..].contains(" listening on ") {
-            process.kill().expect("the process is there");
-        }
-        start = stdout.len();
+/// A running program. Dropping this kills it.
+pub struct Process(Child);
+
+impl Process {
+    /// Starts a program.
+    pub fn start(command: &mut Command) -> Self {
+        Self(command.spawn().expect("the program starts"))
     }
-    let status = process.wait().expect("the program can be waited for");
-    let stderr = stderr.join().expect("no panic").expect("text");
-    Ended { code: status.code(), stdout, stderr }
+
+    /// Starts a program without stdin, whose stdout and stderr are pipes.
+    pub fn piped(command: &mut Command) -> Self {
+        Self::start(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()))
+    }
+
+    /// Waits until the program ends. A server that listens is killed, so that a test of a start
+    /// that must fail does not hang.
+    pub fn end(mut self) -> Ended {
+        let stderr = self.stderr.take();
+        let stderr = thread::spawn(move || stderr.map_or(Ok(String::new()), io::read_to_string));
+        let mut stdout = String::new();
+        if let Some(pipe) = self.stdout.take() {
+            let mut lines = BufReader::new(pipe);
+            let mut start = 0;
+            while lines.read_line(&mut stdout).expect("text") > 0 {
+                if stdout[start..].contains(" listening on ") {
+                    self.kill().expect("the process is there");
+                }
+                start = stdout.len();
+            }
+        }
+        let status = self.wait().expect("the program can be waited for");
+        let stderr = stderr.join().expect("no panic").expect("text");
+        Ended { code: status.code(), signal: status.signal(), stdout, stderr }
+    }
 }
 
-/// Waits until a program ends.
-pub fn end(process: Child) -> Ended {
-    process.wait_with_output().expect("the program can be waited for").into()
+impl Deref for Process {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        &self.0
+    }
+}
+
+impl DerefMut for Process {
+    fn deref_mut(&mut self) -> &mut Child {
+        &mut self.0
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Runs a program to its end, without stdin.
+pub fn run(command: &mut Command) -> Ended {
+    Process::piped(command).end()
+}
+
+/// Returns the process id of a child.
+pub fn pid(process: &Child) -> Pid {
+    Pid::from_raw(process.id().cast_signed())
 }
 
 /// Sends a signal to a child.
 pub fn send(signal: Signal, process: &Child) {
-    kill(Pid::from_raw(process.id().cast_signed()), signal).expect("the process is there");
+    kill(pid(process), signal).expect("the process is there");
 }
 
-/// Starts a program, sends it a signal after an event, and waits until it exits. Returns its
-/// stderr and its exit status.
-pub fn signalled(
-    command: &mut Command,
-    event: impl FnOnce(),
-    signal: Signal,
-) -> (String, ExitStatus) {
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut process = command.spawn().expect("the binary starts");
+/// Starts a program, sends it a signal after an event, and waits until it ends.
+pub fn signalled(command: &mut Command, event: impl FnOnce(), signal: Signal) -> Ended {
+    let mut process = Process::piped(command);
     event();
     send(signal, &process);
     let mut has_ended = || process.try_wait().expect("the process can be waited for").is_some();
     wait_until(&mut has_ended, || format!("{signal} does not end the process"));
-    let output = process.wait_with_output().expect("the process can be waited for");
-    (String::from_utf8(output.stderr).expect("standard error is text"), output.status)
+    process.end()
 }
 
 /// Returns a command that runs these words, followed by the words of the given command, in its

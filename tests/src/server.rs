@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 use plant_store_client::types::NewPlant;
 use serde_json::Value;
 
-use crate::process::{Ended, in_shell, run, send};
+use crate::process::{Ended, in_shell, pid, run, send};
 use crate::{Folder, bearer, post, wait_until};
 
 /// A server that is not started yet: a builder for [`Server`].
@@ -125,7 +125,7 @@ impl Server {
 
     /// Returns the process id.
     pub fn pid(&self) -> Pid {
-        Pid::from_raw(self.process.id().cast_signed())
+        pid(&self.process)
     }
 
     /// Sends a signal.

@@ -1,11 +1,10 @@
 //! The commands of `plants`: their output, their exit codes, and how they reach the service.
 
 use std::os::unix::fs::{PermissionsExt, chown};
-use std::process::Child;
 
-use nix::unistd::{Pid, geteuid};
+use nix::unistd::geteuid;
 use plant_store_tests::prelude::*;
-use plant_store_tests::process::{catches, end, send};
+use plant_store_tests::process::{Process, catches, pid, send};
 use plant_store_tests::tls::{Authority, TLS};
 
 use super::{Scripted, listener, plants, refusal, response, write};
@@ -177,9 +176,9 @@ fn output_that_cannot_be_written_exits_1() {
 
 /// Sends a signal to a process. The process must end with the exit code of the signal, instead of
 /// being killed by it.
-pub fn end_by(signal: Signal, process: Child) -> Ended {
+pub fn end_by(signal: Signal, process: Process) -> Ended {
     send(signal, &process);
-    let ended = end(process);
+    let ended = process.end();
     assert_eq!(ended.code, Some(128 + signal as i32), "{ended:?}");
     ended
 }
@@ -191,11 +190,9 @@ fn signal_ends_a_command_that_waits_for_a_response() {
     let (silent, url) = listener();
     each_row([(CREATE, Signal::SIGTERM), ("check-token", Signal::SIGINT)], |(words, signal)| {
         let mut command = plants(&server, words);
-        let command = command.env("PLANTS_URL", &url).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let process = command.spawn().expect("the program starts");
+        let process = Process::piped(command.env("PLANTS_URL", &url));
         let _connection = silent.accept().expect("the program connects");
-        let pid = Pid::from_raw(process.id().cast_signed());
-        server.wait_until("a handler", || catches(pid, signal));
+        server.wait_until("a handler", || catches(pid(&process), signal));
         end_by(signal, process);
     });
 }

@@ -1,11 +1,10 @@
 //! `plants import`: every outcome, interruptions, and the recipe that converts CSV.
 
 use std::io::Write;
-use std::process::{Child, ChildStdin};
+use std::process::ChildStdin;
 
-use nix::unistd::Pid;
 use plant_store_tests::prelude::*;
-use plant_store_tests::process::{catches, end, send};
+use plant_store_tests::process::{Process, catches, pid, send};
 
 use super::commands::end_by;
 use super::{Scripted, listener, plants, refusal, response, write};
@@ -98,9 +97,9 @@ fn endless_line_is_only_named_and_no_line_is_a_failure() {
 }
 
 /// Starts an import of stdin. A thread writes this text to it, and returns stdin, which stays open.
-fn spawn(mut import: Command, text: String) -> (Child, thread::JoinHandle<ChildStdin>) {
+fn spawn(mut import: Command, text: String) -> (Process, thread::JoinHandle<ChildStdin>) {
     let import = import.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut import = import.spawn().expect("the program starts");
+    let mut import = Process::start(import);
     let mut stdin = import.stdin.take().expect("a pipe");
     let writer = thread::spawn(move || {
         // The write fails if the import ends before it has read everything.
@@ -134,7 +133,7 @@ fn interrupted_import_that_is_run_again_completes_the_store() {
         server.wait_until("half of the plants", || stored(&server) > half_way);
         if *signal == Signal::SIGKILL {
             send(*signal, &import);
-            assert_eq!(end(import).code, None);
+            assert_eq!(import.end().code, None);
         } else {
             // The import begins at the first line, so what it created is what is stored.
             let interrupted = end_by(*signal, import);
@@ -205,7 +204,7 @@ fn silent_service_ends_the_import_after_10_seconds() {
     let written = thread::spawn(move || {
         large.as_bytes().chunks(1000).take_while(|piece| stdin.write_all(piece).is_ok()).count()
     });
-    let imported = end(import);
+    let imported = import.end();
     imported.expect(1, "", "there is no answer");
     assert_eq!(counts(&imported), [0, 0, 4], "{imported:?}");
     assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
@@ -221,7 +220,7 @@ fn refused_token_ends_the_import_of_a_pipe_at_once() {
     command.env("PLANTS_TOKEN", "pst_");
     let (import, writer) = spawn(command, lines(1));
     let _stdin = writer.join().expect("the writer ends");
-    end(import).expect(1, "", "1 unanswered; refused with 401: ");
+    import.end().expect(1, "", "1 unanswered; refused with 401: ");
 }
 
 /// The import blocks once a pipe is full.
@@ -229,7 +228,7 @@ fn refused_token_ends_the_import_of_a_pipe_at_once() {
 fn signal_ends_an_import_whose_output_nobody_reads() {
     let server = Server::start();
     let (mut import, writer) = spawn(plants(&server, "import -"), "Fern\n".repeat(100_000));
-    let pid = Pid::from_raw(import.id().cast_signed());
+    let pid = pid(&import);
     // Bytes that were written, as in proc(5).
     let written = || {
         let io = fs::read_to_string(format!("/proc/{pid}/io")).expect("the import is running");

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
-use plant_store_tests::process::send;
+use plant_store_tests::process::{pid, send};
 use plant_store_tests::{EVENT_TIMEOUT, Launched, seeds};
 use rand::rngs::StdRng;
 
@@ -98,7 +98,7 @@ impl<W: World> Player<W> {
     }
 
     fn pid(&self) -> Option<Pid> {
-        self.server.as_ref().map(|server| Pid::from_raw(server.process.id().cast_signed()))
+        self.server.as_ref().map(|server| pid(&server.process))
     }
 
     /// Whether clients can create plants.

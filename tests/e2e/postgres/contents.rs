@@ -1,6 +1,7 @@
 //! What `export` and `copy` read from a database and write to it.
 
 use plant_store_tests::prelude::*;
+use plant_store_tests::process::Process;
 
 use super::servers::start_with_hosts;
 use super::{as_owner, cluster_with_database, wait_until_blocked_by};
@@ -66,11 +67,9 @@ fn killed_copy_is_completed_with_add() {
     session.execute("BEGIN; INSERT INTO plants (id, json) VALUES (2000, '{}')");
     let mut command = binary_in(file.folder());
     command.args(["copy", "--from", file.store(), "--to", &url, "--tokens", "from"]);
-    command.stdout(Stdio::null()).stderr(Stdio::null());
-    let mut copying = command.spawn().expect("the binary starts");
+    let copying = Process::piped(&mut command);
     wait_until_blocked_by(&session, &cluster);
-    copying.kill().expect("the process is ours");
-    copying.wait().expect("the process can be waited for");
+    drop(copying);
     session.execute("ROLLBACK");
     wait_for_end(&session);
     let part = export(&file, &url).lines().count();

@@ -4,7 +4,6 @@
 
 use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt, chown};
-use std::os::unix::process::ExitStatusExt;
 
 use plant_store_tests::postgres::{Cluster, Session};
 use plant_store_tests::prelude::*;
@@ -65,14 +64,14 @@ fn start_waits_for_a_database_that_is_down() {
 fn signal_ends_the_wait_for_a_database() {
     let database = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = database.local_addr().expect("it has an address");
-    let (stderr, status) = signalled(
+    let ended = signalled(
         Folder::over(&format!("postgres://plants@{address}/plants"))
             .command()
             .args(SERVE.split(' ')),
         || drop(database.accept().expect("the service connects")),
         Signal::SIGTERM,
     );
-    assert_eq!(status.signal(), Some(Signal::SIGTERM as i32), "{stderr}");
+    assert_eq!(ended.signal, Some(Signal::SIGTERM as i32), "{ended:?}");
 }
 
 /// A URL, flags, the commands that refuse the store with both, and what they report.

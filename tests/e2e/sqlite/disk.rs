@@ -2,8 +2,6 @@
 //! marked the lost pages clean. So the next process copies the WAL into the file, syncs it and
 //! starts a new WAL before it answers. Creates are refused while a disk is full or hangs.
 
-use std::os::unix::process::ExitStatusExt;
-
 use plant_store_tests::prelude::*;
 use plant_store_tests::process::signalled;
 
@@ -106,8 +104,8 @@ fn sigterm_ends_a_process_on_a_hanging_disk() {
         let mut command = binary_in(folder);
         disk::preload(&mut command);
         let hangs = || disk::wait_until_it_hangs(folder, file);
-        let (log, status) = signalled(command.args(words.split(' ')), hangs, Signal::SIGTERM);
-        assert_eq!(status.signal(), Some(Signal::SIGTERM as i32), "{log}");
+        let ended = signalled(command.args(words.split(' ')), hangs, Signal::SIGTERM);
+        assert_eq!(ended.signal, Some(Signal::SIGTERM as i32), "{ended:?}");
     });
 }
 

@@ -61,8 +61,7 @@ fn full_stdout_delays_neither_start_nor_stop() {
     let log = || fs::read_to_string(folder.path().join("log")).unwrap_or_default();
     let listens = || log().contains("\"listening\"");
     let event = || wait_until(listens, || format!("it does not listen: {}", log()));
-    let (_, status) = signalled(&mut serve, event, Signal::SIGTERM);
-    assert_eq!(status.code(), Some(0));
+    assert_eq!(signalled(&mut serve, event, Signal::SIGTERM).code, Some(0));
 }
 
 /// The create waits for the lock of the store when the signal arrives.

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use nix::unistd::geteuid;
 use plant_store_tests::prelude::*;
-use plant_store_tests::process::{end, send};
+use plant_store_tests::process::{Process, send};
 use plant_store_tests::tls::{Authority, KEY};
 use plant_store_tests::token;
 
@@ -78,14 +78,12 @@ pub fn failed_first_start(serve: &mut Command, folder: &Path) -> Option<bool> {
     let out = folder.join("out");
     serve.current_dir(folder).stdout(File::create(&out).expect("a file"));
     serve.stderr(File::create(folder.join("log")).expect("a file"));
-    let mut server = serve.spawn().expect("it starts");
+    let mut server = Process::start(serve);
     let printed = || fs::read_to_string(&out).expect("the output");
     let mut has_ended = || server.try_wait().expect("it is a child").is_some();
     let listens = || printed().contains("listening on");
     wait_until(|| has_ended() || listens(), || "it neither ends nor listens".into());
     if listens() {
-        server.kill().expect("it is there");
-        server.wait().expect("it ends");
         return None;
     }
     // SQLite would say this of too few open files.
@@ -128,13 +126,13 @@ fn token_that_cannot_be_printed_is_not_issued() {
     assert_eq!(run(&mut lost).code, Some(1));
     assert_eq!(tokens(folder.path()), "[]");
     // The address is lost, but the service works without this line.
-    let serve = redirected("serve --first-token none", "> /dev/full 2> log").spawn();
-    let process = serve.expect("the program starts");
+    let mut serve = redirected("serve --first-token none", "> /dev/full 2> log");
+    let process = Process::start(&mut serve);
     let log = folder.path().join("log");
     let listens = || fs::read_to_string(&log).is_ok_and(|log| log.contains("\"listening\""));
     wait_until(listens, || "it does not listen".to_owned());
     send(Signal::SIGTERM, &process);
-    assert_eq!(end(process).code, Some(0));
+    assert_eq!(process.end().code, Some(0));
     let table = [
         ("token create ci", ">&-"),
         ("token create ci", "> /dev/null"),
