@@ -16,7 +16,6 @@ mod tokens;
 
 /// Requests and answers, byte for byte. These tests run on both engines.
 mod wire {
-    mod http;
     mod limits;
     pub mod log;
     mod properties;
