@@ -14,14 +14,9 @@ const DISK: &str = "disk";
 
 /// Starts a server on a new store on the simulated disk.
 pub fn start() -> Server {
-    start_with(&[])
-}
-
-/// Starts a server with these flags on a new store on the simulated disk.
-pub fn start_with(flags: &[&str]) -> Server {
     let folder = TempDir::new().expect("a temporary folder");
     put_on_disk(folder.path());
-    Server::starting_in(folder.into()).with(flags).command(preload).start()
+    Server::starting_in(folder.into()).command(preload).start()
 }
 
 /// Puts a folder on the simulated disk: it is used by every process with [`preload`] in that

@@ -7,7 +7,6 @@ use plant_store_tests::process::signalled;
 
 use crate::database::{self, STORE, WAL};
 use crate::hard_to_kill::disk::{self, FOLDER};
-use crate::metrics::{metrics_address, ready};
 
 #[test]
 fn failed_fsync_of_a_commit_answers_500_and_exits_1() {
@@ -69,23 +68,6 @@ fn create_on_a_full_disk_is_503_until_there_is_space() {
     assert_eq!(warnings, 1, "a lasting failure is logged once, not for each create");
     let server = disk::start_again(server.stopped_by(Signal::SIGKILL));
     assert!(server.export().into_keys().eq([1, 2]));
-}
-
-/// The refused plants are stored later, because they were on their way to the disk.
-#[test]
-fn create_is_503_after_the_store_timeout_while_a_commit_hangs() {
-    let flags = ["--store-timeout", "1s", "--metrics", "127.0.0.1:0"];
-    let server = disk::start_with(&flags);
-    let ready = || ready(metrics_address(&server)).0;
-    server.create(&plant(1, "Ficus", None)).plant();
-    disk::order(server.folder(), "sync-hangs", WAL);
-    for id in 2..4 {
-        assert_eq!(server.create(&plant(id, "Fern", None)).error(), 503);
-    }
-    assert_eq!(ready(), 503);
-    disk::withdraw(server.folder(), "sync-hangs", WAL);
-    server.wait_until("ready again", || ready() == 200);
-    assert!(server.export().into_keys().eq(1..4));
 }
 
 /// A command has nothing to clean up, so the signal's default action ends the process.

@@ -16,20 +16,6 @@ use crate::metrics::{metrics_address, scrape, series};
 use crate::operators::{create, files};
 use crate::without_store::starts::unprivileged;
 
-/// The other program has the last connection, so it checkpoints and removes the WAL.
-#[test]
-fn read_by_another_program_after_sigkill_loses_nothing() {
-    let server = Server::start();
-    create(&server, 0..3);
-    let stopped = server.stopped_by(Signal::SIGKILL);
-    let store = Connection::open(stopped.folder().join(STORE)).expect("the store opens");
-    let count = "SELECT count(*) FROM plants";
-    assert_eq!(store.query_row(count, [], |row| row.get::<_, i64>(0)), Ok(3));
-    drop(store);
-    assert!(!stopped.folder().join(WAL).exists(), "the program has removed the WAL");
-    assert!(stopped.start().export().into_keys().eq(0..3));
-}
-
 /// Copies a store as `.backup` of `sqlite3` does.
 fn back_up(from: &Connection, to: &Path) {
     from.backup("main", to, None::<fn(Progress)>).expect("a copy");

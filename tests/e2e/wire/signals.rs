@@ -64,22 +64,6 @@ fn full_stdout_delays_neither_start_nor_stop() {
     assert_eq!(signalled(&mut serve, event, Signal::SIGTERM).code, Some(0));
 }
 
-/// The create waits for the lock of the store when the signal arrives.
-#[test]
-fn sigterm_commits_and_answers_queued_creates() {
-    let mut server = Server::start();
-    let lock = database::locked(&server);
-    let body = plant(1, "Ficus", None);
-    let mut connection = in_flight(&server, &body);
-    connection.send(body.as_bytes());
-    server.signal(Signal::SIGTERM);
-    server.wait_for_log("stopping");
-    drop(lock);
-    connection.receive().plant();
-    assert_eq!(server.wait().code(), Some(0));
-    assert_eq!(server.export().len(), 1);
-}
-
 /// The grace period is longer than a test waits for an event, and each limit is its maximum. HTTP/2
 /// works by prior knowledge.
 #[tokio::test(flavor = "multi_thread")]
