@@ -1,10 +1,8 @@
 //! Tests of PostgreSQL alone. Each test has a PostgreSQL server of its own, which it may stop.
 
-mod citus;
 mod contents;
 mod refusals;
 mod servers;
-mod standbys;
 mod starts;
 
 use nix::sys::signal::kill;

@@ -1,10 +1,13 @@
-//! Several servers on one database, and one server that finds its database among several hosts:
-//! silent hosts, standbys and failovers.
+//! Several servers on one database, and one server on several databases: silent hosts, a standby,
+//! and the workers of Citus.
+//!
+//! `PLANT_STORE_TESTS_CITUS=1 cargo test … -- --ignored postgres::`
 
-use plant_store_tests::postgres::{Link, Network};
+use plant_store_tests::postgres::{Cluster, Link, Network};
 use plant_store_tests::prelude::*;
 
 use super::{Paused, TERMINATE, cluster_with_database, start};
+use crate::operators::copies::assert_copy_keeps_every_byte;
 
 /// A server that was paused, or whose database crashed, must not use the tokens that it read
 /// before.
@@ -60,4 +63,53 @@ fn host_that_becomes_silent_is_skipped() {
     link.set(Network::Stalled);
     let is_created = || server.create(&plant(2, "Fern", None)).status == 200;
     server.wait_until("a create by the other host", is_created);
+}
+
+/// A repeat and a conflict are 503, too, because they depend on a row that the standby may not
+/// have.
+#[test]
+fn create_is_503_while_the_standby_is_down() {
+    let (primary, _) = cluster_with_database();
+    let standby = primary.standby();
+    let server = start_with_hosts([&primary, &standby].map(Cluster::port), "1s");
+    let has = |cluster: &Cluster, id| {
+        let count = format!("SELECT count(*) FROM plants WHERE id = {id}");
+        cluster.session("plants").value(&count) == "1"
+    };
+    let [ficus, fern] = [plant(1, "Ficus", None), plant(2, "Fern", None)];
+    server.create(&ficus).plant();
+    standby.stop("fast");
+    assert_eq!(server.create(&fern).error(), 503);
+    assert!(has(&primary, 2), "the cancelled wait has made the row visible");
+    for repeated in [&fern, &ficus] {
+        assert_eq!(server.create(repeated).error(), 503);
+    }
+    let other = plant(2, "Ivy", None);
+    assert_eq!(server.create(&other).error(), 503, "a conflict depends on the same row");
+    standby.start_again();
+    primary.wait_for_standby();
+    server.create(&fern).plant();
+    assert_eq!(server.create(&other).error(), 409);
+    assert!(has(&standby, 2));
+}
+
+#[test]
+#[ignore = "needs Citus"]
+fn copy_to_shards_and_back_keeps_every_byte() {
+    let (_cluster, url) = cluster_with_database();
+    assert_copy_keeps_every_byte(Folder::over(&url));
+}
+
+#[test]
+#[ignore = "needs Citus"]
+fn check_names_a_worker_that_does_not_sync() {
+    let (cluster, server) = start(&[]);
+    let worker = cluster.nodes().last().expect("there are two workers");
+    each_row(["fsync", "full_page_writes", "synchronous_commit"], |setting| {
+        worker.set(setting, "off");
+        let fault = format!("{setting}=off on its worker 127.0.0.1:{}", worker.port());
+        server.run("check").failed(1, &fault);
+        worker.set(setting, "on");
+    });
+    assert!(server.run("check").succeeded().contains("is sound"));
 }
