@@ -33,7 +33,6 @@ mod hard_to_kill {
 /// only once.
 mod without_store {
     mod command_line;
-    mod contract;
     pub mod pages;
     pub mod starts;
 
