@@ -2,8 +2,7 @@
 
 use plant_store_tests::prelude::*;
 
-use crate::database::{self, STORE};
-use crate::operators::{create, files};
+use crate::database::{self, STORE, create, files};
 
 fn report(checked: &Ended) -> Value {
     serde_json::from_str(&checked.stdout).expect("JSON")

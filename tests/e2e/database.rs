@@ -1,9 +1,11 @@
-//! Direct access to the store while the server uses it, so that a test can read, lock or break it.
+//! Direct access to the files and the database of a store, so that a test can read, lock or break it
+//! while a server uses it.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use plant_store_tests::postgres::Session;
-use plant_store_tests::{Engine, Server};
+use plant_store_tests::prelude::*;
 use rusqlite::Connection;
 
 /// The default name of the store's file.
@@ -14,6 +16,19 @@ pub const WAL: &str = "plant-store.db-wal";
 
 /// The WAL index of that store, which all processes share that have the store open.
 pub const WAL_INDEX: &str = "plant-store.db-shm";
+
+/// What a row of a table does to a folder, or to a file that does not exist yet.
+pub type Prepare = fn(&Path);
+
+/// Returns each name in a folder, with the content of the file. Anything else has no content.
+pub fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(folder).expect("the folder exists");
+    let file = |entry: fs::DirEntry| {
+        let content = fs::read(entry.path()).unwrap_or_default();
+        (entry.file_name().into_string().expect("text"), content)
+    };
+    entries.map(|entry| file(entry.expect("an entry"))).collect()
+}
 
 /// Opens the file of a store in SQLite.
 pub fn open(server: &Server) -> Connection {
@@ -30,6 +45,23 @@ pub fn execute(server: &Server, statement: &str) {
     match Engine::of_this_run() {
         Engine::Sqlite => open(server).execute_batch(statement).expect("the statement succeeds"),
         Engine::Postgres => session(server).execute(statement),
+    }
+}
+
+/// Creates plants with these ids, each of a few kilobytes, so that a thousand plants fill more than
+/// one WAL.
+pub fn create(server: &Server, ids: Range<i64>) {
+    let name = "Ficus ".repeat(700);
+    // Many at a time, so that they share commits.
+    let mut connections: Vec<_> = (0..32).map(|_| server.connect()).collect();
+    let ids: Vec<_> = ids.collect();
+    for some in ids.chunks(connections.len()) {
+        for (connection, id) in connections.iter_mut().zip(some) {
+            connection.send(&server.post(&plant(*id, &name, None)));
+        }
+        for (connection, _) in connections.iter_mut().zip(some) {
+            connection.receive().plant();
+        }
     }
 }
 
@@ -97,9 +129,9 @@ pub fn no_plants_table() -> &'static str {
 /// Returns everything that the store keeps about its tokens.
 pub fn tokens(server: &Server) -> Vec<u8> {
     match Engine::of_this_run() {
-        Engine::Sqlite => [STORE, WAL]
-            .map(|file| std::fs::read(server.folder().join(file)).expect("a file"))
-            .concat(),
+        Engine::Sqlite => {
+            [STORE, WAL].map(|file| fs::read(server.folder().join(file)).expect("a file")).concat()
+        }
         Engine::Postgres => {
             // `escape` leaves the bytes of text as they are.
             let text = "convert_from(convert_to(tokens::text, 'UTF8'), 'UTF8')";

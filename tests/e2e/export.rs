@@ -8,7 +8,7 @@ use plant_store_tests::PID_1;
 use plant_store_tests::prelude::*;
 use plant_store_tests::process::{Process, send};
 
-use crate::operators::create;
+use crate::database::create;
 
 /// More plants than fit into a pipe (64 KiB), so that an export cannot end before somebody reads
 /// its output.

@@ -2,12 +2,13 @@
 
 mod check;
 mod consumers;
+mod copies;
 mod database;
 mod export;
+mod floods;
 mod goose_farm;
 mod metrics;
 mod model;
-mod operators;
 mod postgres;
 mod sqlite;
 mod starts;
@@ -21,12 +22,6 @@ mod wire {
     mod properties;
     mod refusals;
     pub mod signals;
-}
-
-/// Floods, and the disk that fails. With `PLANT_STORE_SOAK` these tests run at full length.
-mod hard_to_kill {
-    pub mod disk;
-    mod floods;
 }
 
 /// The checked-in files and the command line. Nothing here depends on the engine, so each test runs

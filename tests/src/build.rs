@@ -20,7 +20,7 @@ pub static GOOSE_FARM: LazyLock<PathBuf> = LazyLock::new(|| build("goose-farm"))
 
 /// The library of the simulated disk, to be loaded with LD_PRELOAD. It and [`PID_1`] are compiled
 /// on their first use.
-pub static FAULTY_DISK: LazyLock<PathBuf> = LazyLock::new(|| library("hard_to_kill/faulty_disk"));
+pub static FAULTY_DISK: LazyLock<PathBuf> = LazyLock::new(|| library("sqlite/faulty_disk"));
 
 /// The library that tells a process that it is PID 1, to be loaded with LD_PRELOAD.
 pub static PID_1: LazyLock<PathBuf> = LazyLock::new(|| library("pid_1"));

@@ -146,6 +146,17 @@ pub fn in_shell(script: &str, command: &Command) -> Command {
     behind(&["sh", "-c", script], command)
 }
 
+/// Returns a command that strace(1) kills before the system call of that number, counting from 1 in
+/// each thread.
+pub fn killed_before(call: &str, number: usize, command: &Command) -> Command {
+    println!("killed before {call}, number {number}");
+    let trace = format!("trace={call}");
+    let inject = format!("inject={call}:signal=KILL:when={number}");
+    // With -D the command is our child, and strace is its child.
+    let strace = ["strace", "-D", "-f", "-qq", "-o", "/dev/null", "-e", &trace, "-e", &inject];
+    behind(&strace, command)
+}
+
 /// Gives a command the folder and the environment of another one.
 fn in_place_of(inner: &Command, mut outer: Command) -> Command {
     if let Some(folder) = inner.get_current_dir() {

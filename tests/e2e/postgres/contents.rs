@@ -5,8 +5,8 @@ use plant_store_tests::process::Process;
 
 use super::servers::start_with_hosts;
 use super::{as_owner, cluster_with_database, wait_until_blocked_by};
+use crate::copies::wait_for_end;
 use crate::database;
-use crate::operators::copies::wait_for_end;
 
 /// The number of plants in a file, which are copied in several pages.
 const MANY: i64 = 2500;

@@ -6,8 +6,7 @@ use plant_store_tests::seeds;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::database::{self, STORE, WAL};
-use crate::operators::{create, files};
+use crate::database::{self, STORE, WAL, create, files};
 
 /// Truncates the file of a store to half of its length.
 fn cut(folder: &Path) {

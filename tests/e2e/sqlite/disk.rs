@@ -1,20 +1,89 @@
-//! Disks that fail, are full or hang. The process exits after a failed fsync: the kernel may have
-//! marked the lost pages clean. So the next process copies the WAL into the file, syncs it and
-//! starts a new WAL before it answers. Creates are refused while a disk is full or hangs.
+//! Disks that fail, are full or hang: a library between the real binary and the kernel,
+//! `faulty_disk.c`, simulates a disk that fails on command and can lose power.
+//!
+//! The process exits after a failed fsync: the kernel may have marked the lost pages clean. So the
+//! next process copies the WAL into the file, syncs it and starts a new WAL before it answers.
+//! Creates are refused while a disk is full or hangs.
 
+use plant_store_tests::FAULTY_DISK;
 use plant_store_tests::prelude::*;
 use plant_store_tests::process::signalled;
 
-use crate::database::{self, STORE, WAL};
-use crate::hard_to_kill::disk::{self, FOLDER};
+use crate::database::{self, STORE, WAL, WAL_INDEX};
+
+/// The name of the store's folder in calls of [`order`] and [`withdraw`].
+const FOLDER: &str = "folder";
+
+/// The folder beside the store in which the simulated disk keeps its state.
+const DISK: &str = "disk";
+
+/// Starts a server on a new store on the simulated disk.
+fn start() -> Server {
+    let folder = TempDir::new().expect("a temporary folder");
+    put_on_disk(folder.path());
+    Server::starting_in(folder.into()).command(preload).start()
+}
+
+/// Puts a folder on the simulated disk: it is used by every process with [`preload`] in that
+/// folder.
+pub fn put_on_disk(folder: &Path) {
+    fs::create_dir(folder.join(DISK)).expect("a folder");
+}
+
+/// Starts a server on a store that is on the simulated disk already.
+fn start_again(stopped: Starting) -> Server {
+    stopped.command(preload).start()
+}
+
+/// Loads the simulated disk into a process.
+pub fn preload(command: &mut Command) {
+    command.env("LD_PRELOAD", &*FAULTY_DISK).env("FAULTY_DISK", DISK);
+}
+
+/// Orders a fault from the disk, for example `sync-fails`: see `faulty_disk.c`.
+fn order(folder: &Path, what: &str, file: &str) {
+    fs::write(state(folder, what, file), "").expect("a file");
+}
+
+/// Ends a fault.
+fn withdraw(folder: &Path, what: &str, file: &str) {
+    fs::remove_file(state(folder, what, file)).expect("the fault was ordered");
+}
+
+/// Simulates a power cut: every write since the last successful sync is lost.
+pub fn cut_power(folder: &Path) {
+    for file in [STORE, WAL] {
+        let synced = state(folder, "synced", file);
+        if fs::exists(&synced).expect("the folder can be read") {
+            fs::copy(synced, folder.join(file)).expect("a copy of the file");
+        } else {
+            remove(&folder.join(file));
+        }
+        remove(&state(folder, "unsynced", file));
+    }
+    remove(&folder.join(WAL_INDEX));
+}
+
+/// Returns the path of a file that tells the simulated disk, or the test, about a file of the
+/// store.
+pub fn state(folder: &Path, what: &str, file: &str) -> PathBuf {
+    folder.join(DISK).join(format!("{what}.{file}"))
+}
+
+/// Removes a file if there is one.
+fn remove(file: &Path) {
+    if fs::exists(file).expect("the folder can be read") {
+        fs::remove_file(file).expect("the file can be removed");
+    }
+}
 
 #[test]
 fn failed_fsync_of_a_commit_answers_500_and_exits_1() {
-    let mut server = disk::start();
+    let mut server = start();
     // The test write after the start may come between the first two creates.
     server.create(&plant(1, "Ficus", None)).plant();
     server.create(&plant(2, "Ficus", None)).plant();
-    disk::order(server.folder(), "sync-fails", WAL);
+    order(server.folder(), "sync-fails", WAL);
     assert_eq!(server.create(&plant(3, "Fern", None)).error(), 500);
     assert_eq!(server.wait().code(), Some(1));
     let log = server.log();
@@ -23,50 +92,50 @@ fn failed_fsync_of_a_commit_answers_500_and_exits_1() {
                 the store";
     assert_eq!(log.lines().last(), Some(last));
     let (_, stopped) = server.ended();
-    disk::withdraw(stopped.folder(), "sync-fails", WAL);
+    withdraw(stopped.folder(), "sync-fails", WAL);
 
     // The kernel still has the pages in memory, so the next process finds the plant. That process
     // must make the plant durable before it answers 200.
-    let server = disk::start_again(stopped);
+    let server = start_again(stopped);
     server.create(&plant(3, "Fern", None)).plant();
     let stopped = server.stopped_by(Signal::SIGKILL);
-    disk::cut_power(stopped.folder());
-    assert!(disk::start_again(stopped).export().into_keys().eq([1, 2, 3]));
+    cut_power(stopped.folder());
+    assert!(start_again(stopped).export().into_keys().eq([1, 2, 3]));
 }
 
 /// Without this fsync a power cut could remove the store's name from the folder. SQLite does not
 /// report the failure.
 #[test]
 fn serve_fails_if_the_fsync_of_the_folder_fails() {
-    let server = disk::start();
-    disk::order(server.folder(), "sync-fails", FOLDER);
+    let server = start();
+    order(server.folder(), "sync-fails", FOLDER);
     let stopped = server.stopped_by(Signal::SIGTERM);
     let mut serve = binary_in(stopped.folder());
     serve.arg("serve");
-    disk::preload(&mut serve);
+    preload(&mut serve);
     let cause = "cannot copy the store's WAL into its file: Input/output error";
     run(&mut serve).failed(1, cause);
-    disk::withdraw(stopped.folder(), "sync-fails", FOLDER);
-    disk::start_again(stopped).create(&plant(1, "Ficus", None)).plant();
+    withdraw(stopped.folder(), "sync-fails", FOLDER);
+    start_again(stopped).create(&plant(1, "Ficus", None)).plant();
 }
 
 #[test]
 fn create_on_a_full_disk_is_503_until_there_is_space() {
-    let server = disk::start();
+    let server = start();
     server.create(&plant(1, "Ficus", None)).plant();
-    disk::order(server.folder(), "write-fails", WAL);
+    order(server.folder(), "write-fails", WAL);
     for _ in 0..2 {
         let answer = server.create(&plant(2, "Fern", None));
         assert_eq!(answer.error(), 503);
         assert_eq!(answer.header("retry-after"), Some("1"));
     }
     server.wait_for_log("the store does not take writes: database or disk is full");
-    disk::withdraw(server.folder(), "write-fails", WAL);
+    withdraw(server.folder(), "write-fails", WAL);
     server.create(&plant(2, "Fern", None)).plant();
     server.wait_for_log("the store takes writes again");
     let warnings = server.log().matches(r#""msg":"the store does not take writes""#).count();
     assert_eq!(warnings, 1, "a lasting failure is logged once, not for each create");
-    let server = disk::start_again(server.stopped_by(Signal::SIGKILL));
+    let server = start_again(server.stopped_by(Signal::SIGKILL));
     assert!(server.export().into_keys().eq([1, 2]));
 }
 
@@ -81,11 +150,12 @@ fn sigterm_ends_a_process_on_a_hanging_disk() {
     each_row(rows, |(words, fault, file)| {
         let stopped = Server::start().stopped_by(Signal::SIGTERM);
         let folder = stopped.folder();
-        disk::put_on_disk(folder);
-        disk::order(folder, fault, file);
+        put_on_disk(folder);
+        order(folder, fault, file);
         let mut command = binary_in(folder);
-        disk::preload(&mut command);
-        let hangs = || disk::wait_until_it_hangs(folder, file);
+        preload(&mut command);
+        let hangs =
+            || wait_until(|| state(folder, "hangs", file).exists(), || "nothing hangs".into());
         let ended = signalled(command.args(words.split(' ')), hangs, Signal::SIGTERM);
         assert_eq!(ended.signal, Some(Signal::SIGTERM as i32), "{ended:?}");
     });

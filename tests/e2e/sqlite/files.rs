@@ -7,11 +7,10 @@ use std::os::unix::fs::{FileExt, MetadataExt, chown, symlink};
 use nix::unistd::geteuid;
 use plant_store_tests::has;
 use plant_store_tests::prelude::*;
+use plant_store_tests::process::killed_before;
 use rusqlite::Connection;
 
-use crate::database::{STORE, WAL};
-use crate::operators::killed::killed_before;
-use crate::operators::{Prepare, files};
+use crate::database::{Prepare, STORE, WAL, files};
 use crate::without_store::starts::failed_first_start;
 
 const COMMANDS: [&str; 7] = [

@@ -2,7 +2,7 @@
 //! failing disk, after damage, and when operators handle the files.
 
 mod damage;
-mod disk;
+pub mod disk;
 mod files;
 mod swapped_files;
 mod wal;

@@ -3,8 +3,7 @@
 
 use plant_store_tests::prelude::*;
 
-use crate::database::{STORE, WAL, WAL_INDEX};
-use crate::operators::Prepare;
+use crate::database::{Prepare, STORE, WAL, WAL_INDEX};
 use crate::postgres::Paused;
 
 /// What the server logs before it exits.

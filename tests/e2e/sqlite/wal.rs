@@ -10,10 +10,9 @@ use rusqlite::Connection;
 use rusqlite::backup::Progress;
 use rusqlite::config::DbConfig;
 
-use crate::database::{self, STORE, WAL};
+use crate::database::{self, STORE, WAL, create, files};
 use crate::export::start_export;
 use crate::metrics::{metrics_address, scrape, series};
-use crate::operators::{create, files};
 use crate::without_store::starts::unprivileged;
 
 /// Copies a store as `.backup` of `sqlite3` does.

@@ -13,8 +13,8 @@ use rusqlite::config::DbConfig;
 use super::faults::{Call, Fault, File};
 use super::world::{World, create_store};
 use crate::database::{STORE, WAL, WAL_INDEX};
-use crate::hard_to_kill::disk;
 use crate::postgres::Paused;
+use crate::sqlite::disk;
 
 /// What is put at the path of a replaced file.
 const OTHER: &[u8] = b"the file of another program";

@@ -2,13 +2,22 @@
 //! interrupts the copy.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::ExitStatusExt;
 
 use plant_store_tests::postgres::Session;
 use plant_store_tests::prelude::*;
+use plant_store_tests::process::killed_before;
 
-use super::killed::kill_copies;
-use super::{Prepare, absolute, create, files};
-use crate::database::{self, STORE};
+use crate::database::{self, Prepare, STORE, create, files};
+
+/// Returns the URL of a store for commands that run in any folder. The path in `url` is relative to
+/// `folder`, if it is the URL of a file.
+fn absolute(folder: &Path, url: &str) -> String {
+    match url.strip_prefix("sqlite:") {
+        Some(file) => format!("sqlite:{}", folder.join(file).display()),
+        None => url.to_owned(),
+    }
+}
 
 #[test]
 fn copy_and_its_copy_keep_every_byte_and_token() {
@@ -121,25 +130,59 @@ fn copy_onto_a_full_disk_leaves_nothing_at_its_path() {
     assert!(files(folder.path()).is_empty(), "{:?}", files(folder.path()).keys());
 }
 
+/// The calls with which a copy changes a file or sends something to a database. A mapped file
+/// changes without a call, but the commands map only the WAL index, which SQLite recreates.
+const CALLS: [&str; 6] = ["write", "pwrite64", "fsync", "sendto", "unlink", "renameat2"];
+
+/// The calls that only fill a file or a table. A short run tries every fourth one.
+const FILLING: [&str; 3] = ["pwrite64", "fsync", "sendto"];
+
+/// A copy is killed before one of its calls, each time a different one. Then the same command, with
+/// `--add` for a database, makes the copy.
 #[test]
 fn killed_copy_is_whole_or_no_store() {
     let server = Server::start();
-    if Engine::of_this_run() == Engine::Sqlite {
-        database::insert(&server, 0..6000);
-        let check = |folder: &Path| {
-            let is_known =
-                |name: &str| name == "copy.db" || name.starts_with("copy.db.unfinished-copy-");
-            assert!(files(folder).keys().all(|name| is_known(name)), "{:?}", files(folder).keys());
-        };
-        kill_copies(&server, "sqlite:copy.db", "", || {}, check);
-    } else {
-        database::insert(&server, 0..2500);
-        let folder = Folder::new();
-        let session = Session::open(folder.store());
-        let drop_all =
-            || session.execute("DROP TABLE IF EXISTS plant_store_schema, plants, tokens");
-        kill_copies(&server, folder.store(), "--add", drop_all, |_| wait_for_end(&session));
+    let is_file = Engine::of_this_run() == Engine::Sqlite;
+    database::insert(&server, if is_file { 0..6000 } else { 0..2500 });
+    let exported = server.run("export").succeeded();
+    let from = absolute(server.folder(), server.store());
+    let mut kills = 0;
+    for call in CALLS {
+        let step = if FILLING.contains(&call) { amount(4, 1) } else { 1 };
+        for number in (rand::random_range(1..=step)..).step_by(step) {
+            let folder = Folder::new();
+            let command = |words: &str| {
+                let mut command = folder.command();
+                command.args(words.split(' '));
+                command
+            };
+            let copy = format!("copy --from {from} --to {} --tokens from", folder.store());
+            let mut copying = killed_before(call, number, &command(&copy));
+            let status = copying.stdout(Stdio::null()).status().expect("there is strace");
+            if status.signal() != Some(Signal::SIGKILL as i32) {
+                assert_eq!(status.code(), Some(0));
+                break;
+            }
+            kills += 1;
+            if is_file {
+                let unfinished = format!("{STORE}.unfinished-copy-");
+                let is_known = |name: &str| name == STORE || name.starts_with(&unfinished);
+                let files = files(folder.path());
+                assert!(files.keys().all(|name| is_known(name)), "{:?}", files.keys());
+            } else {
+                wait_for_end(&Session::open(folder.store()));
+            }
+            if run(&mut command("export")).code != Some(0) {
+                let add = if is_file { "" } else { " --add" };
+                run(&mut command(&(copy + add))).succeeded();
+            }
+            let copied = run(&mut command("export")).succeeded();
+            assert!(copied == exported, "the copy is incomplete");
+            assert!(run(&mut command("token list")).succeeded().contains("\nfirst "));
+            assert!(server.run("export").succeeded() == exported, "the source is unchanged");
+        }
     }
+    assert!(kills > 10, "strace killed the command only {kills} times");
 }
 
 /// Waits until no command has a session with the database of this session.
