@@ -84,16 +84,17 @@ fn rejected_lines_are_stdout_and_reasons_are_stderr() {
 #[test]
 fn endless_line_is_only_named_and_no_line_is_a_failure() {
     let server = Server::start();
-    let endless = format!("{}{}\nFern\n{}", lines(3), "x".repeat((1 << 20) + 1), lines(4));
-    for (text, stdout, stderr, numbers) in [
-        (&*endless, "Fern\n", "plants.jsonl:4: ", [7, 2, 0]),
-        ("\n\r\n", "", "plants: ", [0, 0, 0]),
-    ] {
+    let import = |text: &str| {
         write(&server, "plants.jsonl", text);
-        let imported = run(&mut plants(&server, "import plants.jsonl"));
-        imported.expect(1, stdout, stderr);
-        assert_eq!(counts(&imported), numbers, "{imported:?}");
-    }
+        run(&mut plants(&server, "import plants.jsonl"))
+    };
+    let endless = "x".repeat((1 << 20) + 1);
+    let imported = import(&format!("{}{endless}\nFern\n{}", lines(3), lines(4)));
+    imported.expect(1, "Fern\n", "plants.jsonl:4: ");
+    assert_eq!(counts(&imported), [7, 2, 0], "{imported:?}");
+    let imported = import("\n\r\n");
+    imported.expect(1, "", "plants: ");
+    assert_eq!(counts(&imported), [0, 0, 0], "{imported:?}");
 }
 
 /// Starts an import of stdin. A thread writes this text to it, and returns stdin, which stays open.
@@ -161,33 +162,37 @@ fn lasting_fault_of_the_service_ends_the_import() {
     assert!(imported.stderr.lines().next().expect("a line").ends_with("; retrying"));
 }
 
-/// A response that is cut off may have been a success, so its line is printed. The shipped
-/// configuration of nginx answers a 400 with `error` 429, and other proxies a 429: neither is a
-/// failed try. A proxy may refuse one body and let others pass.
+/// The shipped configuration of nginx answers a 400 with `error` 429, and other proxies a 429:
+/// neither is a failed try.
 #[test]
 fn answer_of_a_proxy_or_no_answer_is_retried_or_reported() {
     let server = Server::start();
     write(&server, "plants.jsonl", lines(1));
-    let once_more = "retry-after: 1\r\n";
-    let [later, plain] =
-        [refusal(429, once_more), response("429 Too Many Requests", once_more, "")];
-    let created = response("200 OK", "", r#"{"name":"Monstera"}"#);
-    let (cut_off, none) = (created[..created.len() - 1].to_owned(), String::new());
-    // A 413 ends the import before the service has answered, and then no line is printed.
-    let table = [
-        (vec![later, plain, created.clone()], "0", 0, 0, "429", [1, 0, 0]),
-        (vec![none.clone(), created], "1", 0, 0, "; retrying", [1, 0, 0]),
-        (vec![none], "1", 1, 1, "; retrying", [0, 0, 1]),
-        (vec![cut_off], "1", 1, 0, "the rest", [0, 0, 1]),
-        (vec![response("413 Content Too Large", "", "<html>")], "1", 1, 0, "413", [0, 0, 1]),
-        (vec![response("502 Bad Gateway", "", "<html>")], "1", 1, 1, "502", [0, 0, 1]),
-    ];
-    each_row(table, |(answers, retries, code, printed, expected, numbers)| {
-        let proxy = Scripted::start(&answers);
+    let import = |answers: &[String], retries| {
+        let proxy = Scripted::start(answers);
         let mut import = plants(&server, &format!("import plants.jsonl --retries {retries}"));
-        let imported = run(import.env("PLANTS_URL", &proxy.url));
-        imported.expect(code, &lines(printed), expected);
-        assert_eq!(counts(&imported), numbers, "{imported:?}");
+        run(import.env("PLANTS_URL", &proxy.url))
+    };
+    let created = response("200 OK", "", r#"{"name":"Monstera"}"#);
+    let once_more = "retry-after: 1\r\n";
+    let plain = response("429 Too Many Requests", once_more, "");
+    let imported = import(&[refusal(429, once_more), plain, created.clone()], 0);
+    imported.expect(0, "", "429");
+    assert_eq!(counts(&imported), [1, 0, 0], "{imported:?}");
+    let imported = import(&[String::new(), created.clone()], 1);
+    imported.expect(0, "", "; retrying");
+    assert_eq!(counts(&imported), [1, 0, 0], "{imported:?}");
+    // The import may end before the service has answered. Then no line is printed.
+    let unanswered = [
+        (String::new(), 1, "; retrying"),
+        (created[..created.len() - 1].to_owned(), 0, "the rest"),
+        (response("413 Content Too Large", "", "<html>"), 0, "413"),
+        (response("502 Bad Gateway", "", "<html>"), 1, "502"),
+    ];
+    each_row(unanswered, |(answer, printed, expected)| {
+        let imported = import(&[answer], 1);
+        imported.expect(1, &lines(printed), expected);
+        assert_eq!(counts(&imported), [0, 0, 1], "{imported:?}");
     });
 }
 

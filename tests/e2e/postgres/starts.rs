@@ -20,16 +20,14 @@ const PASSWORD: &str = "s3cret%1";
 /// Another password.
 const WRONG: &str = "wr0ng";
 
-const SERVE: &str = "serve --listen 127.0.0.1:0";
-
-/// Every command that opens a store.
+/// Every command that opens a store. The word STORE stands for its URL and the flags for it.
 const COMMANDS: [&str; 6] = [
-    SERVE,
-    "export",
-    "check",
-    "token list",
-    "token create ci",
-    "copy --from URL --to sqlite:copy.db --tokens none",
+    "serve --store STORE",
+    "export --store STORE",
+    "check --store STORE",
+    "token list --store STORE",
+    "token create ci --store STORE",
+    "copy --to sqlite:copy.db --tokens none --from STORE",
 ];
 
 fn serve(url: &str) -> Starting {
@@ -65,27 +63,22 @@ fn signal_ends_the_wait_for_a_database() {
     let database = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = database.local_addr().expect("it has an address");
     let ended = signalled(
-        Folder::over(&format!("postgres://plants@{address}/plants"))
-            .command()
-            .args(SERVE.split(' ')),
+        Folder::over(&format!("postgres://plants@{address}/plants")).command().arg("serve"),
         || drop(database.accept().expect("the service connects")),
         Signal::SIGTERM,
     );
     assert_eq!(ended.signal, Some(Signal::SIGTERM as i32), "{ended:?}");
 }
 
-/// A URL, flags, the commands that refuse the store with both, and what they report.
-type Refused<'a> = (&'a str, &'a str, &'a [&'a str], &'a str);
-
-fn assert_refused(cluster: &Cluster, rows: &[Refused<'_>]) {
+/// Asserts that the commands refuse each store, and what they report.
+fn assert_refused(cluster: &Cluster, commands: &[&str], rows: &[(&str, &str)]) {
     let connections = || cluster.log().matches("connection received").count();
-    each_row(rows, |(url, flags, commands, expected)| {
-        for words in *commands {
-            let folder = Folder::over(url);
-            let mut command = folder.command();
-            let words = format!("{}{flags}", words.replace("URL", url));
+    each_row(rows, |(store, expected)| {
+        for words in commands {
+            let folder = TempDir::new().expect("a temporary folder");
+            let words = words.replace("STORE", store);
             let before = connections();
-            let refused = run(command.args(words.split(' ')));
+            let refused = run(binary_in(folder.path()).args(words.split(' ')));
             refused.failed(if words.starts_with("check") { 2 } else { 1 }, expected);
             assert!(!refused.stderr.contains(WRONG), "{}", refused.stderr);
             // Trying again would not help, and required TLS never falls back to plain text.
@@ -120,22 +113,22 @@ fn what_an_operator_has_to_correct_is_reported_by_every_command() {
         ["guest@", "secret@", &format!("secret:{WRONG}@")].map(|user| url.replace("plants@", user));
     let tls = format!("{url}?sslmode=require");
     let folder = TempDir::new().expect("a temporary folder");
-    let ours = format!(" --store-ca {}", root(&folder, "ours.pem", &Authority::new()));
+    let ours = format!("{url} --store-ca {}", root(&folder, "ours.pem", &Authority::new()));
     let no_database = "\"ferns\" does not exist (SQLSTATE 3D000): create it with `createdb";
     let encoding = "LATIN1, but a store needs UTF8: create a database with `createdb";
-    let rows: [Refused<'_>; 10] = [
-        (&missing, "", &COMMANDS, no_database),
-        (&latin, "", &COMMANDS, encoding),
-        (&strange, "", &COMMANDS, "is not a store"),
-        (&newer, "", &COMMANDS, "has layout version 999, but"),
-        (&empty, "", &COMMANDS[1..], "there is no store at"),
-        (&guest, "", &COMMANDS, "GRANT the role SELECT, INSERT and UPDATE on"),
-        (&secret, "", &COMMANDS, "PGPASSWORD"),
-        (&wrong, "", &COMMANDS, "PGPASSWORD"),
-        (&tls, "", &COMMANDS, "server does not support TLS"),
-        (&url, &ours, &COMMANDS, "server does not support TLS"),
+    let rows = [
+        (&*missing, no_database),
+        (&latin, encoding),
+        (&strange, "is not a store"),
+        (&newer, "has layout version 999, but"),
+        (&guest, "GRANT the role SELECT, INSERT and UPDATE on"),
+        (&secret, "PGPASSWORD"),
+        (&wrong, "PGPASSWORD"),
+        (&tls, "server does not support TLS"),
+        (&ours, "server does not support TLS"),
     ];
-    assert_refused(&cluster, &rows);
+    assert_refused(&cluster, &COMMANDS, &rows);
+    assert_refused(&cluster, &COMMANDS[1..], &[(&empty, "there is no store at")]);
     let tables = |database: &str| {
         cluster.session(database).rows("SELECT * FROM pg_tables WHERE schemaname = 'public'").len()
     };
@@ -143,7 +136,7 @@ fn what_an_operator_has_to_correct_is_reported_by_every_command() {
     for setting in ["fsync", "full_page_writes"] {
         cluster.set(setting, "off");
         let expected = format!("the database has {setting}=off");
-        assert_refused(&cluster, &[(&empty, "", &[SERVE], &expected)]);
+        assert_refused(&cluster, &COMMANDS[..1], &[(&empty, &expected)]);
         let check = run(Folder::over(&url).command().arg("check"));
         check.failed(1, &format!("is not sound: {expected}"));
         cluster.set(setting, "on");
@@ -224,7 +217,7 @@ fn role_needs_exactly_the_grants_of_the_page() {
         });
     };
 
-    let serve = || run(Folder::over(&url).command().args(SERVE.split(' ')));
+    let serve = || run(Folder::over(&url).command().arg("serve"));
     // Whether a running server notices it at the next create, and whether a server starts.
     let rows = [
         ("INSERT, UPDATE (json) ON plants", false, Some(true)),
@@ -279,27 +272,29 @@ fn certificate_is_verified_by_store_ca_and_by_name() {
     let folder = TempDir::new().expect("a temporary folder");
     let authority = Authority::new();
     let [ours, others] = [("ours.pem", &authority), ("others.pem", &Authority::new())]
-        .map(|(name, authority)| format!(" --store-ca {}", root(&folder, name, authority)));
+        .map(|(name, authority)| format!("{url} --store-ca {}", root(&folder, name, authority)));
     let system = format!("{url}?sslmode=require");
     let unknown = "invalid peer certificate";
     let commands = &COMMANDS[..2];
     speak_tls(&cluster, &authority, "127.0.0.1");
-    let server = serve(&url).with(&ours.split(' ').skip(1).collect::<Vec<_>>()).start();
+    let flags: Vec<_> = ours.split(' ').skip(1).collect();
+    let server = serve(&url).with(&flags).start();
     server.create(&plant(1, "Ficus", None)).plant();
     let encrypted = "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
         WHERE application_name = 'plant-store'";
     assert_eq!(cluster.session("postgres").value(encrypted), "t");
-    let rows: [Refused<'_>; 4] = [
-        (&system, "", commands, unknown),
-        (&url, &others, commands, unknown),
-        (&url, &others, commands, "--store-ca FILE"),
-        (&url, " --store-ca /nowhere/ca.pem", commands, "/nowhere/ca.pem"),
+    let nowhere = format!("{url} --store-ca /nowhere/ca.pem");
+    let rows = [
+        (&*system, unknown),
+        (&others, unknown),
+        (&others, "--store-ca FILE"),
+        (&nowhere, "/nowhere/ca.pem"),
     ];
-    assert_refused(&cluster, &rows);
+    assert_refused(&cluster, commands, &rows);
 
     speak_tls(&cluster, &authority, "localhost");
     let other_name = "certificate not valid for name \"127.0.0.1\"";
-    assert_refused(&cluster, &[(&url, &ours, commands, other_name)]);
-    let by_name = Folder::over(&url.replace("127.0.0.1", "localhost"));
-    run(by_name.command().args(format!("export{ours}").split(' '))).succeeded();
+    assert_refused(&cluster, commands, &[(&ours, other_name)]);
+    let by_name = format!("export --store {}", ours.replace("127.0.0.1", "localhost"));
+    run(binary_in(folder.path()).args(by_name.split(' '))).succeeded();
 }
