@@ -51,56 +51,63 @@ fn assert_rejected(mut model: Model, attempts: &[Attempt], plants: &[Plant], why
     assert!(judged.contains(why), "{judged}");
 }
 
-/// A fault with its begin and its end, creates, what is stored then, and why the model rejects
-/// that.
-type History = (
-    Option<(Fault, u64, Option<u64>)>,
-    &'static [(Plant, Answer, u64, u64)],
-    &'static [Plant],
-    &'static str,
-);
+/// A fault that is fully in force from then on.
+fn since(begun: u64, fault: Fault) -> Spell {
+    Spell { complete: Some(at(begun)), ..Spell::new(fault, at(begun)) }
+}
 
-const HANG: Option<(Fault, u64, Option<u64>)> = Some((Hangs(Sync, Wal), 0, None));
-const FAILS: Option<(Fault, u64, Option<u64>)> = Some((Fails(Sync, Wal), 0, None));
+/// A fault that is over.
+fn during(begun: u64, ended: u64, fault: Fault) -> Spell {
+    Spell { ended: Some(at(ended)), ..Spell::new(fault, at(begun)) }
+}
 
-const HISTORIES: [History; 20] = [
-    (None, &[(FICUS, Created, 10, 20)], &[], "None is stored"),
-    (None, &[(FICUS, Created, 10, 20)], &[FERN], "Some(1) is stored"),
-    (None, &[], &[FICUS], "was never accepted"),
-    (None, &[(FICUS, Created, 10, 30), (FERN, Created, 10, 30)], &[FICUS], "contradicts earlier"),
-    (None, &[(FICUS, Conflict, 10, 20)], &[], "contradicts earlier"),
-    (None, &[(FICUS, Unauthorized, 10, 20)], &[], "token is valid"),
-    (None, &[(FICUS, Refused, 5000, 5010)], &[], "no fault"),
-    (None, &[(FICUS, Stale, 10, 20)], &[FICUS], "was never accepted"),
-    (None, &[(FICUS, Created, 0, 6000)], &[FICUS], "no answer after"),
-    (Some((Hangs(Sync, Wal), 0, Some(1000))), &[(FICUS, Refused, 5000, 5010)], &[], "no fault"),
-    (HANG, &[(FICUS, Failed, 10, 20)], &[], "no fault"),
-    (HANG, &[(FICUS, Lost, 10, 20)], &[], "no fault"),
-    (Some((Slow, 0, None)), &[(FICUS, Refused, 5000, 5010)], &[], "no fault"),
-    (FAILS, &[(FICUS, Failed, 10, 20)], &[FERN], "was never accepted"),
-    (FAILS, &[(FICUS, Wrong, 10, 20)], &[FICUS], "is wrong"),
-    // A restart of the database must be waited out.
-    (Some((BackendKilled, 100, Some(100))), &[(FICUS, Refused, 90, 110)], &[], "no fault"),
-    (Some((Renamed(Store), 100, None)), &[(FICUS, Created, 110, 120)], &[FICUS], "must prevent it"),
-    (Some((NoSync, 0, None)), &[(FICUS, Created, 4000, 4010)], &[FICUS], "must prevent it"),
-    // A stop must answer what it commits.
-    (Some((Terminated, 20, None)), &[(FICUS, Lost, 10, 30)], &[FICUS], "was never accepted"),
-    (Some((Killed, 20, None)), &[(FICUS, Lost, 10, 30)], &[FERN], "was never accepted"),
-];
+fn with(spell: Option<Spell>) -> Model {
+    Model { spells: Vec::from_iter(spell), ..model() }
+}
 
 #[test]
-fn impossible_histories_are_rejected() {
-    each_row(HISTORIES, |(fault, creates, plants, why)| {
-        let mut model = model();
-        model.spells = Vec::from_iter(fault.map(|(fault, begun, ended)| Spell {
-            complete: ended.is_none().then_some(at(begun)),
-            ended: ended.map(at),
-            ..Spell::new(fault, at(begun))
-        }));
-        let attempt =
-            |(plant, answer, sent, answered): &_| create(*plant, *answer, *sent, *answered);
-        let attempts: Vec<_> = creates.iter().map(attempt).collect();
-        assert_rejected(model, &attempts, plants, why);
+fn impossible_answers_are_rejected() {
+    let hang = Some(since(0, Hangs(Sync, Wal)));
+    let earlier_hang = Some(during(0, 1000, Hangs(Sync, Wal)));
+    let both = [FICUS, FERN].map(|plant| create(plant, Created, 10, 30));
+    let renamed = Some(since(100, Renamed(Store)));
+    // A fault, creates, and the reason.
+    let rows = [
+        (None, vec![create(FICUS, Unauthorized, 10, 20)], "token is valid"),
+        (None, vec![create(FICUS, Refused, 5000, 5010)], "no fault"),
+        (None, vec![create(FICUS, Created, 0, 6000)], "no answer after"),
+        (None, vec![create(FICUS, Conflict, 10, 20)], "contradicts earlier"),
+        (None, both.into(), "contradicts earlier"),
+        (hang, vec![create(FICUS, Failed, 10, 20)], "no fault"),
+        (hang, vec![create(FICUS, Lost, 10, 20)], "no fault"),
+        (earlier_hang, vec![create(FICUS, Refused, 5000, 5010)], "no fault"),
+        (Some(since(0, Slow)), vec![create(FICUS, Refused, 5000, 5010)], "no fault"),
+        (Some(since(0, Fails(Sync, Wal))), vec![create(FICUS, Wrong, 10, 20)], "is wrong"),
+        // A restart of the database must be waited out.
+        (Some(during(100, 100, BackendKilled)), vec![create(FICUS, Refused, 90, 110)], "no fault"),
+        (renamed, vec![create(FICUS, Created, 110, 120)], "must prevent it"),
+        (Some(since(0, NoSync)), vec![create(FICUS, Created, 4000, 4010)], "must prevent it"),
+    ];
+    each_row(rows, |(spell, attempts, why)| {
+        assert_rejected(with(spell), &attempts, &[], why);
+    });
+}
+
+#[test]
+fn impossible_contents_are_rejected() {
+    assert_rejected(model(), &[create(FICUS, Created, 10, 20)], &[], "None is stored");
+    assert_rejected(model(), &[create(FICUS, Created, 10, 20)], &[FERN], "Some(1) is stored");
+    assert_rejected(model(), &[], &[FICUS], "was never accepted");
+    // A fault, a create, and the plant that is stored then.
+    let rows = [
+        (None, create(FICUS, Stale, 10, 20), FICUS),
+        (Some(since(0, Fails(Sync, Wal))), create(FICUS, Failed, 10, 20), FERN),
+        (Some(since(20, Killed)), create(FICUS, Lost, 10, 30), FERN),
+        // A stop must answer what it commits.
+        (Some(since(20, Terminated)), create(FICUS, Lost, 10, 30), FICUS),
+    ];
+    each_row(rows, |(spell, attempt, stored)| {
+        assert_rejected(with(spell), &[attempt], &[stored], "was never accepted");
     });
 }
 
