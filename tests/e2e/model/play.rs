@@ -51,7 +51,6 @@ struct Player<W> {
     /// `None` while it is down.
     server: Option<Launched>,
     is_fixed: bool,
-    copies: usize,
 }
 
 impl<W: World> Player<W> {
@@ -59,7 +58,7 @@ impl<W: World> Player<W> {
         let first = Token::new("first", world.token(), Some(Instant::now()));
         let load = Arc::new(Load::new(Model::new(first, DEADLINE)));
         world.second().into_iter().for_each(|address| load.add(address));
-        Self { world, load, clients: Vec::new(), server: None, is_fixed, copies: 0 }
+        Self { world, load, clients: Vec::new(), server: None, is_fixed }
     }
 
     /// Starts the server and plays the steps. At the end, the power is cut once more.
@@ -158,7 +157,10 @@ impl<W: World> Player<W> {
 
     fn begin(&mut self, fault: Fault) -> Result {
         let is_possible = self.server.is_some() || matches!(fault, Fault::KilledAt { .. });
-        if !is_possible || self.model().spell(fault).is_some() {
+        // A reader of other files would change them.
+        let uses_files = fault.moves_files() || fault == Fault::Reader;
+        let has_files = self.is_intact() || !uses_files;
+        if !is_possible || !has_files || self.model().spell(fault).is_some() {
             return self.skip(fault);
         }
         self.add_spell(fault);

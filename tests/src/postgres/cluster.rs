@@ -28,6 +28,9 @@ const KEEP: &str = r#"
     pg_ctl stop -D data -m immediate
     cd / && rm -rf "$folder""#;
 
+/// The server removes this file when it ends.
+const PID_FILE: &str = "data/postmaster.pid";
+
 /// These settings are not in the data folder, so that a copy of the folder does not get them.
 const SETTINGS: &str = "-c listen_addresses=127.0.0.1 -c unix_socket_directories= \
     -c max_connections=300 -c dynamic_shared_memory_type=mmap -c wal_retrieve_retry_interval=100ms";
@@ -170,13 +173,18 @@ impl Cluster {
 
     /// The process id of the server, which is the parent of all its backends.
     pub fn pid(&self) -> Pid {
-        let file = fs::read_to_string(self.kept.folder.join("data/postmaster.pid"));
+        let file = fs::read_to_string(self.kept.folder.join(PID_FILE));
         process(file.expect("the server runs").lines().next().expect("a process id"))
     }
 
     /// Returns the log of the server.
     pub fn log(&self) -> String {
         self.kept.log()
+    }
+
+    /// Returns whether the server runs.
+    pub fn is_up(&self) -> bool {
+        self.kept.folder.join(PID_FILE).exists()
     }
 
     /// Starts the server on the same port, and waits until it accepts sessions.

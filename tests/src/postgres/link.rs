@@ -57,6 +57,11 @@ impl Link {
         self.port
     }
 
+    /// Returns whether bytes arrive.
+    pub fn is_up(&self) -> bool {
+        *self.state.borrow() == Network::Up
+    }
+
     /// Changes the state of the link. Returns when no connection is left that has to end.
     pub fn set(&self, state: Network) {
         self.state.send_replace(state);

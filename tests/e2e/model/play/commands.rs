@@ -7,6 +7,7 @@ use plant_store_client::types::NewPlant;
 use plant_store_tests::Connection;
 use plant_store_tests::process::Ended;
 use serde_json::Value;
+use tempfile::TempDir;
 
 use super::Player;
 use crate::model::clients::{PAUSE, body};
@@ -44,15 +45,15 @@ impl<W: World> Player<W> {
     }
 
     /// Runs a command that reads the store, and judges what it has read.
-    pub(super) fn read(&mut self, command: Step) -> Result {
-        self.copies += 1;
-        let copy = format!("sqlite:copy-{}.db", self.copies);
-        let store = self.world.folder().store().to_owned();
+    pub(super) fn read(&self, command: Step) -> Result {
+        let folder = TempDir::new().expect("a temporary folder");
+        let copy = format!("sqlite:{}", folder.path().join("copy.db").display());
+        let store = self.world.folder().store();
         let before = self.model().stored.clone();
         let read = match command {
             Step::Check => self.run(&["check"])?,
             Step::Export => self.run(&["export"])?,
-            _ => self.run(&["copy", "--from", &store, "--to", &copy, "--tokens", "none"])?,
+            _ => self.run(&["copy", "--from", store, "--to", &copy, "--tokens", "none"])?,
         };
         let Some(read) = read else { return Ok(()) };
         match command {
@@ -66,7 +67,7 @@ impl<W: World> Player<W> {
     }
 
     /// Whether every file is as the server left it.
-    fn is_intact(&self) -> bool {
+    pub(super) fn is_intact(&self) -> bool {
         !self.model().in_force().into_iter().any(Fault::moves_files)
     }
 

@@ -17,12 +17,9 @@ use crate::postgres::{Paused, TERMINATE, cluster_with_database};
 pub struct Postgres {
     /// The database that takes writes. The servers reach it through the link until a failover.
     primary: Cluster,
-    is_primary_up: bool,
     /// `None` after a failover: the link leads to a server that is down for good.
     link: Option<Link>,
-    is_linked: bool,
     standby: Option<Cluster>,
-    is_standby_up: bool,
     /// The processes of a worker that are paused.
     paused: Vec<Paused>,
     folder: Folder,
@@ -48,18 +45,7 @@ impl Postgres {
         let hosts = format!("127.0.0.1:{}{}", link.port(), other_host.unwrap_or_default());
         let folder = Folder::over(&format!("postgres://plants@{hosts}/plants"));
         let (second, token) = create_store(&folder, folder.command());
-        Self {
-            primary,
-            is_primary_up: true,
-            link: Some(link),
-            is_linked: true,
-            is_standby_up: has_standby,
-            standby,
-            paused: Vec::new(),
-            folder,
-            token,
-            second,
-        }
+        Self { primary, link: Some(link), standby, paused: Vec::new(), folder, token, second }
     }
 
     /// Runs statements on the primary, also while it is read-only for others. They do not wait for
@@ -70,18 +56,25 @@ impl Postgres {
         session.execute(statements);
     }
 
-    fn start_primary(&mut self) {
-        if !self.is_primary_up {
+    fn start_primary(&self) {
+        if !self.primary.is_up() {
             self.primary.start_again();
-            self.is_primary_up = true;
             self.wait_for_standby();
         }
     }
 
     fn wait_for_standby(&self) {
-        if self.is_primary_up && self.is_standby_up {
+        if self.primary.is_up() && self.is_standby_up() {
             self.primary.wait_for_standby();
         }
+    }
+
+    fn is_standby_up(&self) -> bool {
+        self.standby.as_ref().is_some_and(Cluster::is_up)
+    }
+
+    fn is_linked(&self) -> bool {
+        self.link.as_ref().is_some_and(Link::is_up)
     }
 
     fn worker(&self) -> Option<&Cluster> {
@@ -95,13 +88,12 @@ impl Postgres {
 
     /// Kills the primary, and promotes the standby.
     fn fail_over(&mut self) -> bool {
-        if !self.is_standby_up || !self.is_linked {
+        if !self.is_standby_up() || !self.is_linked() {
             return false;
         }
         self.primary.stop("immediate");
         self.link = None;
         self.primary = self.standby.take().expect("it is up");
-        self.is_standby_up = false;
         self.primary.promote();
         true
     }
@@ -146,25 +138,17 @@ impl World for Postgres {
 
     fn begin(&mut self, fault: Fault, _: Option<Pid>) -> bool {
         match fault {
-            Fault::StandbyDown if self.is_standby_up => {
+            Fault::StandbyDown if self.is_standby_up() => {
                 self.standby.as_ref().expect("it is up").stop("fast");
-                self.is_standby_up = false;
             }
-            Fault::NetworkReset | Fault::NetworkStalled if self.is_linked => {
-                let Some(link) = &self.link else { return false };
+            Fault::NetworkReset | Fault::NetworkStalled if self.is_linked() => {
                 let is_reset = fault == Fault::NetworkReset;
-                link.set(if is_reset { Network::Reset } else { Network::Stalled });
-                self.is_linked = false;
+                let state = if is_reset { Network::Reset } else { Network::Stalled };
+                self.link.as_ref().expect("it is up").set(state);
             }
-            _ if !self.is_primary_up => return false,
-            Fault::DatabaseStopped => {
-                self.primary.stop("fast");
-                self.is_primary_up = false;
-            }
-            Fault::DatabaseKilled => {
-                self.primary.stop("immediate");
-                self.is_primary_up = false;
-            }
+            _ if !self.primary.is_up() => return false,
+            Fault::DatabaseStopped => self.primary.stop("fast"),
+            Fault::DatabaseKilled => self.primary.stop("immediate"),
             Fault::BackendKilled => self.kill_backend(),
             Fault::Failover => return self.fail_over(),
             Fault::ReadOnly => self.primary.set("default_transaction_read_only", "on"),
@@ -194,13 +178,10 @@ impl World for Postgres {
         match fault {
             Fault::StandbyDown => {
                 self.standby.as_ref().expect("it is down").start_again();
-                self.is_standby_up = true;
                 return self.wait_for_standby();
             }
             Fault::NetworkReset | Fault::NetworkStalled => {
-                self.link.as_ref().expect("there was no failover").set(Network::Up);
-                self.is_linked = true;
-                return;
+                return self.link.as_ref().expect("there was no failover").set(Network::Up);
             }
             // A setting can be changed only while the database is up.
             _ => self.start_primary(),
@@ -219,7 +200,6 @@ impl World for Postgres {
     /// Kills the database, too. The writes that it did not sync survive.
     fn cut_power(&mut self, _: bool) {
         self.primary.stop("immediate");
-        self.is_primary_up = false;
         self.start_primary();
     }
 }

@@ -75,12 +75,6 @@ impl Sqlite {
         }
     }
 
-    /// Whether each file of the store is in its place.
-    fn is_intact(&self) -> bool {
-        let files = [File::Store, File::Wal, File::Index];
-        self.kept.is_none() && !files.iter().any(|file| self.away(*file).exists())
-    }
-
     /// Removes a file while the server does not run, and keeps its content of that moment.
     fn remove(&mut self, file: File, server: Option<Pid>) {
         let _paused = server.filter(|server| state(*server) != 'T').map(Paused::pause);
@@ -126,8 +120,6 @@ impl World for Sqlite {
             return true;
         }
         match fault {
-            // A reader of other files would change them.
-            _ if !self.is_intact() => return false,
             Fault::Reader => return self.begin_reading(),
             Fault::Renamed(file) | Fault::Removed(file) | Fault::Replaced(file)
                 if !self.path(file).exists() =>
