@@ -15,8 +15,8 @@ use rand::rngs::StdRng;
 use super::clients::Load;
 use super::faults::{Call, Fault};
 use super::rules::{Model, Result, Spell, Token};
-use super::steps::{Step, random};
 use super::world::{DEADLINE, World, log, serve};
+use super::{Step, random_steps};
 
 /// The longest that a process may take to end after a signal.
 const END: Duration = Duration::from_secs(15);
@@ -37,7 +37,7 @@ pub fn play(world: impl World, steps: &[Step]) {
 /// again.
 pub fn play_random<W: World>(world: impl Fn(u64) -> W, fault: impl Fn(&mut StdRng) -> Fault) {
     for seed in seeds(1, 100) {
-        let steps = random(seed, &fault);
+        let steps = random_steps(seed, &fault);
         println!("PLANT_STORE_TESTS_SEED={seed}: {steps:?}");
         Player::new(world(seed), false).play(&steps);
     }

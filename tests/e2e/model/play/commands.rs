@@ -10,10 +10,10 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::Player;
+use crate::model::Step;
 use crate::model::clients::{PAUSE, body};
 use crate::model::faults::Fault;
 use crate::model::rules::{Answer, Plant, Result, Spell, Stored, Token};
-use crate::model::steps::Step;
 use crate::model::world::{World, operate};
 
 /// The longest that the service may take to recover after the last fault has ended.

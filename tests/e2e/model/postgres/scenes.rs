@@ -6,14 +6,14 @@ use nix::sys::signal::Signal::{SIGKILL, SIGTERM};
 use rand::seq::IndexedRandom;
 
 use super::Postgres;
+use crate::model::Step::{
+    self, Begin, Check, Copy, End, Export, Heal, Issue, Load, PowerCut, Revoke, Stop,
+};
 use crate::model::faults::Fault::{
     self, BackendKilled, DatabaseKilled, DatabaseStopped, Failover, InternalError, NetworkReset,
     NetworkStalled, NoConnections, NoSync, Paused, ReadOnly, StandbyDown, WorkerDown, WorkerPaused,
 };
 use crate::model::play::{play, play_random};
-use crate::model::steps::Step::{
-    self, Begin, Check, Copy, End, Export, Heal, Issue, Load, PowerCut, Revoke, Stop,
-};
 
 const CUT: Step = PowerCut { some_survive: false };
 

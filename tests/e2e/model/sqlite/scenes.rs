@@ -6,15 +6,15 @@ use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 
 use super::Sqlite;
+use crate::model::Step::{
+    self, Begin, Check, Copy, End, Export, Heal, Issue, Load, PowerCut, Revoke, Stop,
+};
 use crate::model::faults::Call::{Read, Sync, Write};
 use crate::model::faults::Fault::{
     self, Fails, Hangs, KilledAt, Paused, Reader, Removed, Renamed, Replaced, Slow,
 };
 use crate::model::faults::File::{self, Index, Store, Wal};
 use crate::model::play::{play, play_random};
-use crate::model::steps::Step::{
-    self, Begin, Check, Copy, End, Export, Heal, Issue, Load, PowerCut, Revoke, Stop,
-};
 
 const CUT: Step = PowerCut { some_survive: false };
 const TORN: Step = PowerCut { some_survive: true };
