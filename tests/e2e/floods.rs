@@ -57,9 +57,10 @@ fn flood_costs_honest_clients_no_refusal_and_no_plant() {
                 scope.spawn(|| flood(&server, &stop, begun));
             }
             all_begun.recv().expect_err("every sender was dropped");
-            let beside = honest(&server, &mut clients, &next);
+            let beside = scope.spawn(|| honest(&server, &mut clients, &next)).join();
+            // The flood must end even if an honest client has failed.
             stop.store(true, Relaxed);
-            beside
+            beside.expect("no honest client is refused")
         });
         assert!(beside * 20 > alone, "{alone} creates alone, {beside} beside the flood");
         let stored = server.export();
