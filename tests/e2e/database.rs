@@ -1,6 +1,7 @@
 //! Direct access to the files and the database of a store, so that a test can read, lock or break it
 //! while a server uses it.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -89,26 +90,19 @@ pub fn number(server: &Server, query: &str) -> i64 {
     }
 }
 
-/// A lock on the store. No create is committed until it is dropped.
-#[expect(dead_code, reason = "dropping it ends its transaction")]
-pub enum Lock {
-    File(Connection),
-    Table(Session),
-}
-
-/// Takes the only write lock of an SQLite store, or a lock of the table `plants` in PostgreSQL. The
-/// plants can still be read.
-pub fn locked(server: &Server) -> Lock {
+/// Takes the only write lock of an SQLite store, or a lock of the table `plants` in PostgreSQL. No
+/// create is committed until it is dropped. The plants can still be read.
+pub fn locked(server: &Server) -> Box<dyn Any> {
     match Engine::of_this_run() {
         Engine::Sqlite => {
             let store = open(server);
             store.execute_batch("BEGIN IMMEDIATE").expect("the lock is free");
-            Lock::File(store)
+            Box::new(store)
         }
         Engine::Postgres => {
             let session = session(server);
             session.execute("BEGIN; LOCK TABLE plants IN EXCLUSIVE MODE");
-            Lock::Table(session)
+            Box::new(session)
         }
     }
 }
