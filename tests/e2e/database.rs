@@ -1,5 +1,5 @@
-//! Direct access to the files and the database of a store, so that a test can read, lock or break it
-//! while a server uses it.
+//! Direct access to the files and the database of a store, so that a test can read, lock or break
+//! it while a server uses it.
 
 use std::any::Any;
 use std::collections::BTreeMap;

@@ -27,28 +27,20 @@ pub static PID_1: LazyLock<PathBuf> = LazyLock::new(|| library("pid_1"));
 
 /// Builds a program of the workspace, and returns its path.
 ///
-/// A release build uses the same features as the users of the program. A debug build uses the
-/// features of the whole workspace, like the build of the tests, so that nothing is built twice.
-/// After `cargo xtask test` has built everything, this builds nothing.
+/// It has the features of the whole workspace, like the build of the tests, so that nothing is built
+/// twice. After `cargo xtask test` has built everything, this builds nothing.
 fn build(program: &str) -> PathBuf {
-    let release_of = |package| CargoBuild::new().package(package).release();
-    let build = match program {
-        _ if cfg!(debug_assertions) => in_workspace(),
-        "plants" => release_of("plant-store-client").features("cli"),
-        "goose-farm" => release_of("goose-farm"),
-        _ => release_of("plant-store-server"),
-    };
-    run(build.bin(program))
+    run(workspace().bin(program))
 }
 
 /// Builds an example of the workspace, and returns its path.
 pub fn build_example(name: &str) -> PathBuf {
-    run(in_workspace().example(name))
+    run(workspace().example(name))
 }
 
-fn in_workspace() -> CargoBuild {
-    // The default members of the workspace.
-    CargoBuild::new().args(["--workspace", "--exclude", "plant-store-bench"])
+/// The default members of the workspace, in the profile of the tests.
+fn workspace() -> CargoBuild {
+    CargoBuild::new().current_release().args(["--workspace", "--exclude", "plant-store-bench"])
 }
 
 /// Runs cargo in the checkout whose package cargo runs, or else in the current folder.
