@@ -1,6 +1,6 @@
 //! Which files are stores, and under which names. Every command refuses any other file, and no
 //! command changes it or creates a store beside orphaned files: the new store would get plants and
-//! tokens of another store.
+//! tokens of another store. A server whose files are gone exits.
 
 use std::os::unix::fs::{FileExt, MetadataExt, chown, symlink};
 
@@ -10,7 +10,8 @@ use plant_store_tests::prelude::*;
 use plant_store_tests::process::killed_before;
 use rusqlite::Connection;
 
-use crate::database::{Prepare, STORE, WAL, files};
+use crate::database::{Prepare, STORE, WAL, WAL_INDEX, files};
+use crate::postgres::Paused;
 use crate::without_store::starts::failed_first_start;
 
 const COMMANDS: [&str; 7] = [
@@ -201,4 +202,32 @@ fn killed_first_start_stores_only_a_printed_token() {
         }
     }
     assert!(issued > 0, "no start was killed after it had stored the token");
+}
+
+/// The command would create a second WAL index, and the server would overwrite the command's
+/// commits. In the first round the server is paused, so that it cannot exit before the command
+/// runs.
+#[test]
+fn command_on_a_served_store_without_its_wal_index_is_refused() {
+    for round in 0..amount(3, 14) {
+        let mut server = Server::start();
+        server.create(&plant(1, "Ficus", None)).plant();
+        let paused = (round == 0).then(|| Paused::pause(server.pid()));
+        fs::remove_file(server.folder().join(WAL_INDEX)).expect("the file exists");
+        let created = server.run("token create second");
+        let is_created = created.code == Some(0);
+        let is_refused = created.stderr.contains("the store's -shm file is missing");
+        assert!(is_refused || is_created && paused.is_none(), "{created:?}");
+        drop(paused);
+        // Whichever came first, the server must not overwrite the commit of the command.
+        assert_eq!(server.wait().code(), Some(3));
+        let log = server.log();
+        let last = log.lines().last().expect("a line");
+        assert!(last.contains("the store's files are no longer in place: "), "{log}");
+        let (_, stopped) = server.ended();
+        let server = stopped.start();
+        assert!(server.export().into_keys().eq([1]));
+        let listed = server.run("token list --json").succeeded();
+        assert_eq!(listed.contains("second"), is_created);
+    }
 }

@@ -4,5 +4,4 @@
 mod damage;
 pub mod disk;
 mod files;
-mod swapped_files;
 mod wal;
