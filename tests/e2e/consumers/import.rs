@@ -51,23 +51,25 @@ fn rejected_lines_are_stdout_and_reasons_are_stderr() {
     let server = Server::start();
     let large = plant(10, &"x".repeat(64 * 1024), None);
     let lines = LINES.map(|(line, reason)| (line.replace("TOO LARGE", &large), reason));
-    let rejected = lines.iter().zip(1..).filter(|((_, reason), _)| !reason.is_empty());
-    let rejected: Vec<_> = rejected.collect();
-    let output =
-        rejected.iter().map(|((line, _), _)| line.trim_end_matches('\n').to_owned() + "\n");
-    let output: String = output.collect();
     write(&server, "plants.jsonl", lines.iter().map(|(line, _)| &**line).collect::<String>());
-    for (file, created) in [("plants.jsonl", 3), ("rejected", 0)] {
-        let imported = run(&mut plants(&server, &format!("import {file}")));
-        imported.expect(1, &output, "plants: ");
-        assert_eq!(counts(&imported), [created, rejected.len(), 0], "{imported:?}");
-        for ((line, ((_, reason), number)), at) in imported.stderr.lines().zip(&rejected).zip(1..) {
-            let number = if file == "rejected" { at } else { *number };
-            let is_named = line.starts_with(&format!("{file}:{number}: ")) && line.contains(reason);
-            assert!(is_named, "{line}");
+    let mut rejected = String::new();
+    let mut reasons = Vec::new();
+    for (number, (line, reason)) in (1..).zip(&lines) {
+        if !reason.is_empty() {
+            rejected += &(line.trim_end_matches('\n').to_owned() + "\n");
+            reasons.push((format!("plants.jsonl:{number}: "), reason));
         }
-        write(&server, "rejected", imported.stdout);
     }
+    let imported = run(&mut plants(&server, "import plants.jsonl"));
+    imported.expect(1, &rejected, "plants: ");
+    assert_eq!(counts(&imported), [3, reasons.len(), 0], "{imported:?}");
+    for (line, (place, reason)) in imported.stderr.lines().zip(&reasons) {
+        assert!(line.starts_with(place) && line.contains(*reason), "{line}");
+    }
+    write(&server, "rejected", &rejected);
+    let again = run(&mut plants(&server, "import rejected"));
+    again.expect(1, &rejected, "rejected:1: ");
+    assert_eq!(counts(&again), [0, reasons.len(), 0], "{again:?}");
     let script = "\"$0\" import <(cat rejected) --ignore-unknown";
     let ignoring = run(&mut behind(&["bash", "-c", script], &plants(&server, "import")));
     assert_eq!(counts(&ignoring), [1, 5, 0], "{ignoring:?}");
