@@ -31,6 +31,12 @@ pub fn series(scrape: &str) -> BTreeMap<&str, &str> {
     samples.map(|line| line.rsplit_once(' ').expect("a name and a value")).collect()
 }
 
+/// Scrapes the value of a series, or 0 if the server has not registered the series yet.
+pub fn value(address: SocketAddr, name: &str) -> f64 {
+    let scrape = scrape(address);
+    series(&scrape).get(name).map_or(0.0, |value| value.parse().expect("a number"))
+}
+
 /// Returns the address of the admin listener, from the log of the server.
 pub fn metrics_address(server: &Server) -> SocketAddr {
     let record = server.record(|record| record["msg"] == "serving metrics");
@@ -152,10 +158,7 @@ fn metrics_count_every_outcome_and_every_refusal() {
 #[test]
 fn metrics_contain_the_time_until_the_next_token_expires() {
     let (server, metrics) = with_metrics(&[]);
-    let seconds = || -> f64 {
-        let scrape = scrape(metrics);
-        series(&scrape)["plant_store_token_expires_seconds"].parse().expect("a number")
-    };
+    let seconds = || value(metrics, "plant_store_token_expires_seconds");
     assert!(seconds().is_infinite(), "the token never expires");
     for (after, expected) in [(1000, 900.0..=1000.0), (-60, -120.0..=-60.0)] {
         let expiry = chrono::Utc::now().timestamp() + after;

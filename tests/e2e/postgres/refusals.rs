@@ -4,7 +4,7 @@
 use plant_store_tests::prelude::*;
 
 use super::{TERMINATE, cluster_with_database, start, wait_until_blocked_by};
-use crate::metrics::{metrics_address, ready, scrape, series};
+use crate::metrics::{metrics_address, ready, value};
 
 /// The timeout of a create.
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -55,11 +55,7 @@ fn serialization_failure_is_retried() {
 
     let other = cluster.session("plants");
     other.execute("BEGIN; INSERT INTO plants (id, json) VALUES (1, '{\"name\":\"Ficus\"}')");
-    let count = || {
-        let scrape = scrape(metrics_address(&server));
-        let count = series(&scrape)["plant_store_database_retries_total"].parse::<u64>();
-        count.expect("a count")
-    };
+    let count = || value(metrics_address(&server), "plant_store_database_retries_total");
     let retries = count();
     let mut create = server.connect();
     create.send(&server.post(&plant(1, "Ficus", None)));

@@ -12,7 +12,7 @@ use rusqlite::config::DbConfig;
 
 use crate::database::{self, STORE, WAL, create, files};
 use crate::export::start_export;
-use crate::metrics::{metrics_address, scrape, series};
+use crate::metrics::{metrics_address, value};
 use crate::without_store::starts::unprivileged;
 
 /// Copies a store as `.backup` of `sqlite3` does.
@@ -94,15 +94,10 @@ fn long_wal_is_reported_and_truncated_when_its_reader_ends() {
         store.execute(plant, [plants]).expect("a plant");
         plants += 1;
     }
-    let reported = |name| -> f64 {
-        let scrape = scrape(metrics);
-        let bytes = series(&scrape).get(name).copied();
-        bytes.map_or(0.0, |bytes| bytes.parse().expect("a number"))
-    };
-    let wal = || reported("plant_store_wal_bytes");
+    let wal = || value(metrics, "plant_store_wal_bytes");
     server.wait_until("a long WAL in the metrics", || wal() > 256e6);
-    assert!(reported("plant_store_store_bytes") > 1e4);
-    assert!(reported("plant_store_disk_free_bytes") > 1e6);
+    assert!(value(metrics, "plant_store_store_bytes") > 1e4);
+    assert!(value(metrics, "plant_store_disk_free_bytes") > 1e6);
     server.wait_for_log("`fuser -v`");
     reader.execute_batch("COMMIT").expect("the transaction ends");
     server.wait_until("a short WAL", || wal_bytes(&server) <= 32 * MIB && wal() < 1e6);
