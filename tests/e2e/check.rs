@@ -20,7 +20,7 @@ fn check_of_a_sound_store_exits_0_and_changes_nothing() {
 
     let stopped = server.stopped_by(Signal::SIGTERM);
     let before = files(stopped.folder());
-    let checked = run(binary_in(stopped.folder()).args(["check", "--json"]));
+    let checked = stopped.run("check --json");
     let report = report(&checked);
     assert_eq!((checked.code, &report["sound"]), (Some(0), &true.into()), "{report}");
     assert_eq!((&report["plants"], &report["tokens"]), (&2001.into(), &1.into()));
@@ -84,11 +84,11 @@ fn check_of_what_cannot_be_opened_exits_2() {
         ("postgres://plants@127.0.0.1:1/plants", "Connection refused"),
     ];
     each_row(rows, |(url, expected)| {
-        let check =
-            |words: &[&str]| run(binary_in(folder.path()).args(words).args(["--store", url]));
-        check(&["check"]).failed(2, " cannot be checked: ");
-        check(&["check"]).failed(2, expected);
-        let checked = check(&["check", "--json"]);
+        let check = |words: &str| run(binary_in(folder.path(), words).arg(url));
+        let checked = check("check --store");
+        checked.failed(2, " cannot be checked: ");
+        checked.failed(2, expected);
+        let checked = check("check --json --store");
         assert_eq!(checked.code, Some(2));
         let report = report(&checked);
         assert_eq!(report["sound"], Value::Null, "{report}");

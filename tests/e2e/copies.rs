@@ -123,8 +123,8 @@ fn copy_onto_a_full_disk_leaves_nothing_at_its_path() {
     create(&server, 0..500);
     let folder = TempDir::new().expect("a temporary folder");
     let to = format!("sqlite:{}", folder.path().join(STORE).display());
-    let mut copy = binary_in(server.folder());
-    copy.args(["copy", "--from", server.store(), "--to", &to, "--tokens", "from"]);
+    let words = format!("copy --from {} --to {to} --tokens from", server.store());
+    let copy = binary_in(server.folder(), &words);
     let script = "trap '' XFSZ; ulimit -f 200 && exec \"$0\" \"$@\"";
     run(&mut in_shell(script, &copy)).expect(1, "", "cannot write the copy");
     assert!(files(folder.path()).is_empty(), "{:?}", files(folder.path()).keys());
@@ -151,13 +151,8 @@ fn killed_copy_is_whole_or_no_store() {
         let step = if FILLING.contains(&call) { amount(4, 1) } else { 1 };
         for number in (rand::random_range(1..=step)..).step_by(step) {
             let folder = Folder::new();
-            let command = |words: &str| {
-                let mut command = folder.command();
-                command.args(words.split(' '));
-                command
-            };
             let copy = format!("copy --from {from} --to {} --tokens from", folder.store());
-            let mut copying = killed_before(call, number, &command(&copy));
+            let mut copying = killed_before(call, number, &folder.command(&copy));
             let status = copying.stdout(Stdio::null()).status().expect("there is strace");
             if status.signal() != Some(Signal::SIGKILL as i32) {
                 assert_eq!(status.code(), Some(0));
@@ -172,13 +167,14 @@ fn killed_copy_is_whole_or_no_store() {
             } else {
                 wait_for_end(&Session::open(folder.store()));
             }
-            if run(&mut command("export")).code != Some(0) {
+            if folder.run("export").code != Some(0) {
                 let add = if is_file { "" } else { " --add" };
-                run(&mut command(&(copy + add))).succeeded();
+                folder.run(&(copy + add)).succeeded();
             }
-            let copied = run(&mut command("export")).succeeded();
+            let copied = folder.run("export").succeeded();
             assert!(copied == exported, "the copy is incomplete");
-            assert!(run(&mut command("token list")).succeeded().contains("\nfirst "));
+            let tokens = folder.run("token list").succeeded();
+            assert!(tokens.contains("\nfirst "));
             assert!(server.run("export").succeeded() == exported, "the source is unchanged");
         }
     }

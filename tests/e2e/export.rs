@@ -30,9 +30,7 @@ pub struct BlockedExport {
 
 /// Starts an export and reads its first line.
 pub fn start_export(server: &Server) -> BlockedExport {
-    let mut export = binary_in(server.folder());
-    export.arg("export");
-    blocked(export)
+    blocked(binary_in(server.folder(), "export"))
 }
 
 fn blocked(mut export: Command) -> BlockedExport {
@@ -78,8 +76,8 @@ fn export_into_a_closed_pipe_succeeds() {
 #[test]
 fn export_as_pid_1_ends_at_sigterm() {
     let server = server_with_many_plants();
-    let mut export = binary_in(server.folder());
-    export.arg("export").env("LD_PRELOAD", &*PID_1);
+    let mut export = binary_in(server.folder(), "export");
+    export.env("LD_PRELOAD", &*PID_1);
     let BlockedExport { process, rest, .. } = blocked(export);
     send(Signal::SIGTERM, &process);
     assert_eq!(process.end().code, Some(128 + Signal::SIGTERM as i32));
@@ -90,8 +88,7 @@ fn export_as_pid_1_ends_at_sigterm() {
 fn export_to_a_full_device_fails() {
     let server = Server::start();
     server.create(&plant(1, "Ficus", None)).plant();
-    let mut export = binary_in(server.folder());
-    export.arg("export");
+    let export = binary_in(server.folder(), "export");
     run(&mut in_shell("exec \"$0\" \"$@\" > /dev/full", &export)).failed(1, "No space left");
 }
 

@@ -72,10 +72,9 @@ fn server_listens_on_the_given_address() {
 #[test]
 fn first_token_none_issues_and_prints_no_token() {
     let folder = Folder::new();
-    let mut command = folder.command();
-    command.args(["serve", "--first-token", "none"]);
-    let mut launched = Launched::start(&mut command).expect("it serves");
-    let listed = run(folder.command().args(["token", "list", "--json"])).succeeded();
+    let mut serve = folder.command("serve --first-token none");
+    let mut launched = Launched::start(&mut serve).expect("it serves");
+    let listed = folder.run("token list --json").succeeded();
     assert_eq!(listed.trim(), "[]");
     send(Signal::SIGTERM, &launched.process);
     assert_eq!(launched.rest().expect("text"), "");
@@ -85,7 +84,7 @@ fn first_token_none_issues_and_prints_no_token() {
 fn no_create_starts_only_on_an_existing_store() {
     let folder = Folder::new();
     for _ in 0..2 {
-        run(folder.command().args(["serve", "--no-create"])).failed(1, "store");
+        folder.run("serve --no-create").failed(1, "store");
         assert_eq!(fs::read_dir(folder.path()).expect("the folder is there").count(), 0);
     }
     let server = Server::starting_in(folder).start();
@@ -98,26 +97,25 @@ fn no_create_starts_only_on_an_existing_store() {
 fn servers_that_start_together_create_one_store() {
     for _ in 0..amount(2, 20) {
         let folder = Folder::new();
-        let start = || Launched::start(folder.command().arg("serve").stderr(Stdio::null()));
+        let start = || Launched::start(folder.command("serve").stderr(Stdio::null()));
         let serving: Vec<_> = thread::scope(|scope| {
             let starting: Vec<_> = (0..6).map(|_| scope.spawn(start)).collect();
             let started = starting.into_iter().map(|server| server.join().expect("no panic"));
             started.filter_map(Result::ok).collect()
         });
-        let run = |words: &str| run(folder.command().args(words.split(' ')));
-        let token = run("token create ci").succeeded();
+        let token = folder.run("token create ci").succeeded();
         for (id, server) in (0..).zip(&serving) {
             let request = post(&bearer(token.trim_end()), plant(id, "Ficus", None).as_bytes());
             Connection::open(server.address).exchange(&request).plant();
         }
-        let tokens = run("token list").succeeded();
+        let tokens = folder.run("token list").succeeded();
         assert_eq!(tokens.lines().count(), 3, "one server created `first`: {tokens}");
         if Engine::of_this_run() == Engine::Postgres {
             assert_eq!(serving.len(), 6);
             continue;
         }
         assert_eq!(serving.len(), 1);
-        run("serve").failed(1, "sqlite:plant-store.db is in use by another process");
+        folder.run("serve").failed(1, "sqlite:plant-store.db is in use by another process");
         drop(serving);
         start().expect("the lock has ended with its process");
     }

@@ -122,7 +122,7 @@ fn sighup_reloads_files_that_a_start_would_accept() {
                 .expect("the folder is writable");
         }
         fails_to_reload(expected);
-        run(binary_in(started).arg("serve").args(TLS)).failed(1, expected);
+        run(binary_in(started, "serve").args(TLS)).failed(1, expected);
         let left = fs::read_dir(started).expect("the folder is there");
         let mut left = left.map(|entry| entry.expect("an entry").file_name());
         assert!(left.all(|name| name == CERT || name == KEY), "a file is left");
@@ -133,7 +133,7 @@ fn sighup_reloads_files_that_a_start_would_accept() {
         mkfifo(&folder.join(KEY), Mode::S_IRWXU).expect("a pipe");
     }
     fails_to_reload("is not a regular file");
-    run(binary_in(started).arg("serve").args(TLS)).failed(1, "is not a regular file");
+    run(binary_in(started, "serve").args(TLS)).failed(1, "is not a regular file");
 
     let key = reloaded.join(KEY);
     let open = client(&server, &authority).build().expect("a client");

@@ -92,8 +92,8 @@ fn refused_change_changes_nothing_and_shows_no_token() {
     assert!(!server.run("token list").succeeded().contains("ci "));
     // The token is revoked and created again while no server runs.
     let stopped = server.stopped_by(Signal::SIGTERM);
-    for words in [["token", "revoke", "first"], ["token", "create", "first"]] {
-        run(binary_in(stopped.folder()).args(words)).succeeded();
+    for words in ["token revoke first", "token create first"] {
+        stopped.run(words).succeeded();
     }
 }
 
@@ -139,8 +139,8 @@ fn token_list_shows_names_first_characters_and_times() {
 fn expiry_is_rounded_up_and_printed_to_stderr() {
     let server = Server::start();
     let issued = Utc::now();
-    let words = ["token", "create", "brief", "--expires-in", "60s 900ms"];
-    let created = run(binary_in(server.folder()).args(words));
+    let words = "token create brief --expires-in";
+    let created = run(binary_in(server.folder(), words).arg("60s 900ms"));
     let stored = database::number(&server, "SELECT expires_at FROM tokens WHERE name = 'brief'");
     let expiry = DateTime::from_timestamp(stored, 0).expect("a time");
     assert!(expiry - issued >= TimeDelta::milliseconds(60_900), "{expiry}");

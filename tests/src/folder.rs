@@ -13,6 +13,7 @@ use tempfile::TempDir;
 
 use crate::build::PLANT_STORE;
 use crate::postgres::Cluster;
+use crate::process::{Ended, run};
 
 /// The prefix of the names of folders that have a database. The database has the same name.
 const PREFIX: &str = "plants_";
@@ -73,11 +74,16 @@ impl Folder {
         self.url.as_deref().unwrap_or(DEFAULT)
     }
 
-    /// Returns a command that runs the binary in this folder, on its store.
-    pub fn command(&self) -> Command {
-        let mut command = binary_in(self.path());
+    /// Returns a command that runs the binary with these words in this folder, on its store.
+    pub fn command(&self, words: &str) -> Command {
+        let mut command = binary_in(self.path(), words);
         command.envs(self.url.as_ref().map(|url| (STORE, url)));
         command
+    }
+
+    /// Runs the binary with these words in this folder, on its store.
+    pub fn run(&self, words: &str) -> Ended {
+        run(&mut self.command(words))
     }
 }
 
@@ -96,10 +102,12 @@ impl From<TempDir> for Folder {
     }
 }
 
-/// Returns a command that runs the binary in a folder, on the store that belongs to it (see
-/// [`Folder::new`]). A server listens on any free port, because the default port may be in use.
-pub fn binary_in(folder: &Path) -> Command {
+/// Returns a command that runs the binary with these words in a folder, on the store that belongs to
+/// it (see [`Folder::new`]). A server listens on any free port, because the default port may be in
+/// use.
+pub fn binary_in(folder: &Path, words: &str) -> Command {
     let mut command = Command::new(&*PLANT_STORE);
+    command.args(words.split_terminator(' '));
     // The tests and the user may have set variables that the binary would warn about or use.
     command.env_remove("PGPASSWORD");
     for (name, _) in env::vars_os() {

@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 use plant_store_client::types::NewPlant;
 use serde_json::Value;
 
-use crate::process::{Ended, in_shell, pid, run, send};
+use crate::process::{Ended, in_shell, pid, send};
 use crate::{Folder, bearer, post, wait_until};
 
 /// A server that is not started yet: a builder for [`Server`].
@@ -54,6 +54,11 @@ impl Starting {
     /// Returns the folder of the store and the log.
     pub fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// Runs another command on the same store, with these words.
+    pub fn run(&self, words: &str) -> Ended {
+        self.folder.run(words)
     }
 
     /// Returns the path of the file to which stderr will be written.
@@ -108,9 +113,7 @@ impl Server {
 
     /// Prepares a server on a new store in this folder.
     pub fn starting_in(folder: Folder) -> Starting {
-        let mut command = folder.command();
-        command.arg("serve");
-        Starting { command, folder, token: None }
+        Starting { command: folder.command("serve"), folder, token: None }
     }
 
     /// Returns the folder of the store and the log.
@@ -229,7 +232,7 @@ impl Server {
 
     /// Runs another command on the same store, with these words.
     pub fn run(&self, words: &str) -> Ended {
-        run(self.folder.command().args(words.split(' ')))
+        self.folder.run(words)
     }
 
     /// Returns all plants of the store, as exported by `plant-store export`.

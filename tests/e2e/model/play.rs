@@ -334,11 +334,11 @@ impl<W: World> Player<W> {
                 self.end(fault)?;
             }
             // Killed by the fault, or else by the drop.
-            drop(serve(self.world.folder(), self.world.command()));
+            drop(serve(self.world.folder(), self.world.command("serve")));
         }
         self.end_all()?;
         if self.server.is_none() {
-            let server = serve(self.world.folder(), self.world.command());
+            let server = serve(self.world.folder(), self.world.command("serve"));
             let server = server.map_err(|error| format!("{error:#}"))?;
             self.load.add(server.address);
             self.server = Some(server);

@@ -23,9 +23,9 @@ pub trait World {
     /// The folder in which the servers and the commands run.
     fn folder(&self) -> &Folder;
 
-    /// Returns the binary, to run on the store.
-    fn command(&self) -> Command {
-        self.folder().command()
+    /// Returns a command that runs the binary with these words, on the store.
+    fn command(&self, words: &str) -> Command {
+        self.folder().command(words)
     }
 
     /// A token that the store accepts from the beginning.
@@ -50,13 +50,13 @@ pub trait World {
     fn cut_power(&mut self, some_survive: bool);
 }
 
-/// Starts a server, which logs to a file in its folder.
-pub fn serve(folder: &Folder, mut command: Command) -> anyhow::Result<Launched> {
+/// Starts the server of this command, which logs to a file in its folder.
+pub fn serve(folder: &Folder, mut serve: Command) -> anyhow::Result<Launched> {
     let log = File::options().create(true).append(true).open(folder.path().join(LOG));
-    Launched::start(command.arg("serve").args(FLAGS).stderr(log.expect("the log opens")))
+    Launched::start(serve.args(FLAGS).stderr(log.expect("the log opens")))
 }
 
-/// Starts a server on a new store. Returns it, and the first token.
+/// Starts the server of this command on a new store. Returns it, and the first token.
 pub fn create_store(folder: &Folder, command: Command) -> (Launched, String) {
     let server = serve(folder, command).expect("it serves");
     let printed = server.first_request.as_deref().expect("the store is new");
@@ -65,9 +65,9 @@ pub fn create_store(folder: &Folder, command: Command) -> (Launched, String) {
 }
 
 /// Runs a command on the store. A command that hangs is killed.
-pub fn operate(world: &impl World, words: &[&str]) -> Ended {
-    let mut command = world.command();
-    command.env("FAULTY_DISK_OF_A_COMMAND", "1").args(words);
+pub fn operate(world: &impl World, words: &str) -> Ended {
+    let mut command = world.command(words);
+    command.env("FAULTY_DISK_OF_A_COMMAND", "1");
     run(&mut behind(&["timeout", "--signal=KILL", COMMAND_TIMEOUT], &command))
 }
 

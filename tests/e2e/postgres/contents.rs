@@ -65,9 +65,8 @@ fn killed_copy_is_completed_with_add() {
     let session = cluster.session("plants");
     // This transaction blocks the copy after it has committed its first page.
     session.execute("BEGIN; INSERT INTO plants (id, json) VALUES (2000, '{}')");
-    let mut command = binary_in(file.folder());
-    command.args(["copy", "--from", file.store(), "--to", &url, "--tokens", "from"]);
-    let copying = Process::piped(&mut command);
+    let words = format!("copy --from {} --to {url} --tokens from", file.store());
+    let copying = Process::piped(&mut binary_in(file.folder(), &words));
     wait_until_blocked_by(&session, &cluster);
     drop(copying);
     session.execute("ROLLBACK");
@@ -116,7 +115,7 @@ fn database_of_an_interrupted_copy_is_refused() {
     // The database is as a kill before the last statement of the copy would leave it.
     cluster.session("plants").execute("DELETE FROM plant_store_schema WHERE version = 1");
     for (words, code) in [("check", 2), ("serve", 1), ("export", 1)] {
-        let refused = run(Folder::over(&url).command().arg(words));
+        let refused = Folder::over(&url).run(words);
         refused.failed(code, "was interrupted, so some rows are missing");
         refused.failed(code, "--add");
     }

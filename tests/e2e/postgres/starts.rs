@@ -63,7 +63,7 @@ fn signal_ends_the_wait_for_a_database() {
     let database = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = database.local_addr().expect("it has an address");
     let ended = signalled(
-        Folder::over(&format!("postgres://plants@{address}/plants")).command().arg("serve"),
+        &mut Folder::over(&format!("postgres://plants@{address}/plants")).command("serve"),
         || drop(database.accept().expect("the service connects")),
         Signal::SIGTERM,
     );
@@ -78,7 +78,7 @@ fn assert_refused(cluster: &Cluster, commands: &[&str], rows: &[(&str, &str)]) {
             let folder = TempDir::new().expect("a temporary folder");
             let words = words.replace("STORE", store);
             let before = connections();
-            let refused = run(binary_in(folder.path()).args(words.split(' ')));
+            let refused = run(&mut binary_in(folder.path(), &words));
             refused.failed(if words.starts_with("check") { 2 } else { 1 }, expected);
             assert!(!refused.stderr.contains(WRONG), "{}", refused.stderr);
             // Trying again would not help, and required TLS never falls back to plain text.
@@ -137,7 +137,7 @@ fn what_an_operator_has_to_correct_is_reported_by_every_command() {
         cluster.set(setting, "off");
         let expected = format!("the database has {setting}=off");
         assert_refused(&cluster, &COMMANDS[..1], &[(&empty, &expected)]);
-        let check = run(Folder::over(&url).command().arg("check"));
+        let check = Folder::over(&url).run("check");
         check.failed(1, &format!("is not sound: {expected}"));
         cluster.set(setting, "on");
     }
@@ -170,7 +170,7 @@ fn password_is_read_from_the_url_or_pgpassword_and_never_shown() {
     let other = starting.start();
     other.create(&plant(1, "Ficus", None)).plant();
     assert!(![&server, &other].iter().any(|server| server.log().contains(PASSWORD)));
-    let wrong = run(Folder::over(&url).command().arg("export").env("PGPASSWORD", WRONG));
+    let wrong = run(Folder::over(&url).command("export").env("PGPASSWORD", WRONG));
     wrong.failed(1, "PGPASSWORD");
     assert!(!wrong.stderr.contains(WRONG), "{}", wrong.stderr);
 }
@@ -217,7 +217,7 @@ fn role_needs_exactly_the_grants_of_the_page() {
         });
     };
 
-    let serve = || run(Folder::over(&url).command().arg("serve"));
+    let serve = || Folder::over(&url).run("serve");
     // Whether a running server notices it at the next create, and whether a server starts.
     let rows = [
         ("INSERT, UPDATE (json) ON plants", false, Some(true)),
@@ -296,5 +296,5 @@ fn certificate_is_verified_by_store_ca_and_by_name() {
     let other_name = "certificate not valid for name \"127.0.0.1\"";
     assert_refused(&cluster, commands, &[(&ours, other_name)]);
     let by_name = format!("export --store {}", ours.replace("127.0.0.1", "localhost"));
-    run(binary_in(folder.path()).args(by_name.split(' '))).succeeded();
+    run(&mut binary_in(folder.path(), &by_name)).succeeded();
 }

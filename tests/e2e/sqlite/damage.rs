@@ -23,7 +23,7 @@ fn truncated_store_is_refused_and_left_unchanged() {
     cut(stopped.folder());
     let before = files(stopped.folder());
     for words in ["serve", "export", "check"] {
-        run(binary_in(stopped.folder()).arg(words)).failed(1, "malformed");
+        stopped.run(words).failed(1, "malformed");
         assert!(files(stopped.folder()) == before, "{words} changes the files");
     }
 }
@@ -70,9 +70,7 @@ fn large_store() -> Starting {
 /// and fail unless it has processed every plant. Returns the stderr of each command that failed.
 fn try_every_command(folder: &Path) -> Vec<String> {
     let try_to = |words: &str| {
-        let mut command = binary_in(folder);
-        command.args(words.split(' '));
-        let ended = run(&mut behind(&["timeout", "30"], &command));
+        let ended = run(&mut behind(&["timeout", "30"], &binary_in(folder, words)));
         assert!(matches!(ended.code, Some(0..=2)), "{words}: {:?} {}", ended.code, ended.stderr);
         if words.starts_with("export") && ended.code == Some(0) {
             // Damage within a text may go unnoticed.
@@ -148,7 +146,7 @@ fn restored_store_has_the_backups_plants_and_the_old_tokens() {
     }
     let copy = "copy --from sqlite:backup.db --to sqlite:plant-store.db --tokens \
                 sqlite:old/plant-store.db";
-    let stdout = run(binary_in(stopped.folder()).args(copy.split(' '))).succeeded();
+    let stdout = stopped.run(copy).succeeded();
     assert!(stdout.contains("accepts the token new\n") && !stdout.contains("first"), "{stdout}");
     let after = files(&old);
     for name in [STORE, WAL] {

@@ -110,8 +110,7 @@ fn serve_fails_if_the_fsync_of_the_folder_fails() {
     let server = start();
     order(server.folder(), "sync-fails", FOLDER);
     let stopped = server.stopped_by(Signal::SIGTERM);
-    let mut serve = binary_in(stopped.folder());
-    serve.arg("serve");
+    let mut serve = binary_in(stopped.folder(), "serve");
     preload(&mut serve);
     let cause = "cannot copy the store's WAL into its file: Input/output error";
     run(&mut serve).failed(1, cause);
@@ -152,11 +151,11 @@ fn sigterm_ends_a_process_on_a_hanging_disk() {
         let folder = stopped.folder();
         put_on_disk(folder);
         order(folder, fault, file);
-        let mut command = binary_in(folder);
+        let mut command = binary_in(folder, words);
         preload(&mut command);
         let hangs =
             || wait_until(|| state(folder, "hangs", file).exists(), || "nothing hangs".into());
-        let ended = signalled(command.args(words.split(' ')), hangs, Signal::SIGTERM);
+        let ended = signalled(&mut command, hangs, Signal::SIGTERM);
         assert_eq!(ended.signal, Some(Signal::SIGTERM as i32), "{ended:?}");
     });
 }

@@ -29,8 +29,7 @@ const COMMANDS: [&str; 7] = [
 fn assert_refused(folder: &Path, store: &str, commands: &[&str], expected: &[&str]) {
     let before = files(folder);
     for words in commands {
-        let store = ["--store", &format!("sqlite:{store}")];
-        let refused = run(binary_in(folder).args(words.split(' ')).args(store));
+        let refused = run(&mut binary_in(folder, &format!("{words} --store sqlite:{store}")));
         for text in expected {
             refused.failed(if *words == "check" { 2 } else { 1 }, text);
         }
@@ -118,8 +117,7 @@ fn store_file_mounted_by_itself_is_refused() {
     let elsewhere = TempDir::new().expect("a temporary folder");
     let mounted = elsewhere.path().join(STORE);
     fs::write(&mounted, "").expect("a file");
-    let mut revoke = binary_in(elsewhere.path());
-    revoke.args(["token", "revoke", "first"]);
+    let revoke = binary_in(elsewhere.path(), "token revoke first");
     let script = format!(
         "mount --bind {} {} && exec \"$0\" \"$@\"",
         server.folder().join(STORE).display(),
@@ -147,7 +145,7 @@ fn store_path_is_taken_literally() {
         let mut files = files(server.folder()).into_keys();
         assert!(files.all(|file| file == "log" || file.starts_with(name)));
         let server = server.stopped_by(Signal::SIGKILL).with(&["--store", &url]).start();
-        let export = run(binary_in(server.folder()).args(["export", "--store", &url])).succeeded();
+        let export = run(binary_in(server.folder(), "export --store").arg(&url)).succeeded();
         assert_eq!(export.lines().count(), 1);
     });
 }
@@ -192,8 +190,7 @@ fn killed_first_start_stores_only_a_printed_token() {
     for call in ["write", "pwrite64", "fdatasync", "fsync", "unlink"] {
         for number in 1.. {
             let folder = TempDir::new().expect("a temporary folder");
-            let mut serve = binary_in(folder.path());
-            serve.args(["serve", "--log-level", "error"]);
+            let serve = binary_in(folder.path(), "serve --log-level error");
             let mut serve = killed_before(call, number, &serve);
             match failed_first_start(&mut serve, folder.path()) {
                 Some(has_token) => issued += usize::from(has_token),

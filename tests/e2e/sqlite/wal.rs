@@ -33,7 +33,7 @@ fn copy_by_sqlite_tools_is_a_sound_store() {
         let folder = TempDir::new().expect("a temporary folder");
         copy(&database::open(&server), &folder.path().join(STORE));
         create(&server, 3..4);
-        let stdout = run(binary_in(folder.path()).arg("check")).succeeded();
+        let stdout = run(&mut binary_in(folder.path(), "check")).succeeded();
         assert!(stdout.contains("is sound; plants: 3, tokens: 1"), "{stdout}");
         let copied = Starting::on(folder, &server.token).start();
         copied.create(&plant(7, "Fern", None)).plant();
@@ -158,7 +158,7 @@ fn store_is_read_without_write_access_but_never_past_its_wal() {
             format!("token list --store {store}"),
             format!("copy --from {store} --to sqlite:copy.db --tokens from"),
         ]
-        .map(|words| run(unprivileged(elsewhere.path()).args(words.split(' '))));
+        .map(|words| run(&mut unprivileged(elsewhere.path(), &words)));
         set_modes(folder, 0o700, 0o600);
         for ended in ended {
             assert_eq!(ended.code == Some(0), refused.is_none(), "{ended:?}");

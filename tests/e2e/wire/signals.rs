@@ -56,8 +56,7 @@ fn full_stdout_delays_neither_start_nor_stop() {
         dd if=/dev/zero bs=4k count=1k oflag=nonblock >&3 2>/dev/null
         exec \"$0\" \"$@\" >out 2>log";
     let folder = TempDir::new().expect("a temporary folder");
-    let mut serve = binary_in(folder.path());
-    let mut serve = in_shell(FULL, serve.args(["serve", "--first-token", "none"]));
+    let mut serve = in_shell(FULL, &binary_in(folder.path(), "serve --first-token none"));
     let log = || fs::read_to_string(folder.path().join("log")).unwrap_or_default();
     let listens = || log().contains("\"listening\"");
     let event = || wait_until(listens, || format!("it does not listen: {}", log()));

@@ -41,7 +41,7 @@ fn wrong_command_line_exits_2_and_leaves_nothing() {
 #[test]
 fn document_and_version_are_those_of_the_release() {
     let folder = TempDir::new().expect("a temporary folder");
-    let print = |word| run(binary_in(folder.path()).arg(word)).succeeded();
+    let print = |word| run(&mut binary_in(folder.path(), word)).succeeded();
     assert!(print("--version").contains(&commit()));
     assert!(print("openapi") == super::pages::text("openapi/plant-store.json"));
 }
@@ -68,8 +68,8 @@ fn messages_contain_no_password_and_no_token() {
         let stderr = refused(&words, &[("PLANT_STORE_STORE", variable)], 2);
         assert!(!stderr.contains("secret"), "{stderr}");
     });
-    let mut help = binary_in(&std::env::temp_dir());
-    help.args(["serve", "--help"]).env("PLANT_STORE_STORE", "postgres://ada:secret@db/plants");
+    let mut help = binary_in(&std::env::temp_dir(), "serve --help");
+    help.env("PLANT_STORE_STORE", "postgres://ada:secret@db/plants");
     assert!(!run(&mut help).succeeded().contains("secret"));
 }
 

@@ -13,9 +13,7 @@ use plant_store_tests::token;
 /// command must print nothing and exit with this code. Returns stderr.
 pub fn refused(words: &str, variables: &[(&str, &str)], code: i32) -> String {
     let folder = TempDir::new().expect("a temporary folder");
-    let mut command = binary_in(folder.path());
-    command.args(words.split_terminator(' ')).envs(variables.iter().copied());
-    let ended = run(&mut command);
+    let ended = run(binary_in(folder.path(), words).envs(variables.iter().copied()));
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(code), ""), "{ended:?}");
     assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 0, "nothing is left");
     ended.stderr
@@ -23,8 +21,8 @@ pub fn refused(words: &str, variables: &[(&str, &str)], code: i32) -> String {
 
 /// Returns a command that runs the binary in a folder, without the capabilities of root. Even if
 /// root runs the tests, the permissions of files apply to it.
-pub fn unprivileged(folder: &Path) -> Command {
-    let command = binary_in(folder);
+pub fn unprivileged(folder: &Path, words: &str) -> Command {
+    let command = binary_in(folder, words);
     if geteuid().is_root() {
         behind(&["setpriv", "--bounding-set=-all"], &command)
     } else {
@@ -61,15 +59,14 @@ fn bad_start_exits_1_and_leaves_no_store() {
         ("serve", "folder"),
     ];
     each_row(table, |(words, named)| {
-        let mut command = unprivileged(folder.path());
-        run(command.args(words.split(' '))).failed(1, named);
+        run(&mut unprivileged(folder.path(), words)).failed(1, named);
     });
     set_mode(folder.path(), 0o755);
 }
 
 /// Returns the tokens of the store in this folder, as JSON. Returns nothing if there is no store.
 fn tokens(folder: &Path) -> String {
-    run(binary_in(folder).args(["token", "list", "--json"])).stdout.trim().to_owned()
+    run(&mut binary_in(folder, "token list --json")).stdout.trim().to_owned()
 }
 
 /// Runs a first start until it ends or listens. Returns `None` if it listens, and otherwise whether
@@ -103,8 +100,7 @@ pub fn failed_first_start(serve: &mut Command, folder: &Path) -> Option<bool> {
 fn failed_start_stores_only_a_printed_token() {
     let start = |limit: &str| {
         let folder = TempDir::new().expect("a temporary folder");
-        let mut serve = binary_in(folder.path());
-        serve.args(["serve", "--http-threads", "256"]);
+        let serve = binary_in(folder.path(), "serve --http-threads 256");
         let mut limited = in_shell(&format!("{limit}; exec \"$0\" \"$@\""), &serve);
         failed_first_start(&mut limited, folder.path())
     };
@@ -118,8 +114,7 @@ fn failed_start_stores_only_a_printed_token() {
 fn token_that_cannot_be_printed_is_not_issued() {
     let folder = TempDir::new().expect("a temporary folder");
     let redirected = |words: &str, redirection: &str| {
-        let mut command = binary_in(folder.path());
-        command.args(words.split(' '));
+        let command = binary_in(folder.path(), words);
         in_shell(&format!("exec \"$0\" \"$@\" {redirection}"), &command)
     };
     let mut lost = behind(&["timeout", "60"], &redirected("serve", "> /dev/full"));

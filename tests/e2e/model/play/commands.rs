@@ -22,7 +22,7 @@ const RECOVERY: Duration = Duration::from_secs(15);
 impl<W: World> Player<W> {
     pub(super) fn issue(&mut self) -> Result {
         let name = format!("t{}", self.model().tokens.len());
-        let Some(issued) = self.run(&["token", "create", &name])? else { return Ok(()) };
+        let Some(issued) = self.run(&format!("token create {name}"))? else { return Ok(()) };
         let secret = issued.stdout.trim();
         if !secret.is_empty() {
             let valid_since = (issued.code == Some(0)).then(Instant::now);
@@ -37,7 +37,7 @@ impl<W: World> Player<W> {
         let Some(at) = newest.filter(|_| self.is_intact()) else { return self.issue() };
         self.model().tokens[at].revoke_begun = Some(Instant::now());
         let name = self.model().tokens[at].name.clone();
-        let revoked = self.run(&["token", "revoke", &name])?;
+        let revoked = self.run(&format!("token revoke {name}"))?;
         if revoked.is_some_and(|revoked| revoked.code == Some(0)) {
             self.model().tokens[at].revoked = Some(Instant::now());
         }
@@ -51,16 +51,16 @@ impl<W: World> Player<W> {
         let store = self.world.folder().store();
         let before = self.model().stored.clone();
         let read = match command {
-            Step::Check => self.run(&["check"])?,
-            Step::Export => self.run(&["export"])?,
-            _ => self.run(&["copy", "--from", store, "--to", &copy, "--tokens", "none"])?,
+            Step::Check => self.run("check")?,
+            Step::Export => self.run("export")?,
+            _ => self.run(&format!("copy --from {store} --to {copy} --tokens none"))?,
         };
         let Some(read) = read else { return Ok(()) };
         match command {
             Step::Check if read.code == Some(1) => Err(format!("unsound: {}", read.stderr)),
             Step::Export if read.code == Some(0) => self.observe(&before, &read),
             Step::Copy if read.code == Some(0) => {
-                self.observe(&before, &self.succeeds(&["export", "--store", &copy])?)
+                self.observe(&before, &self.succeeds(&format!("export --store {copy}"))?)
             }
             _ => Ok(()),
         }
@@ -73,7 +73,7 @@ impl<W: World> Player<W> {
 
     /// Runs a command, which may fail only while a fault is in force. Returns `None` if it was
     /// skipped.
-    fn run(&self, words: &[&str]) -> Result<Option<Ended>> {
+    fn run(&self, words: &str) -> Result<Option<Ended>> {
         if !self.is_intact() {
             return self.skip(words).map(|()| None);
         }
@@ -91,7 +91,7 @@ impl<W: World> Player<W> {
     }
 
     /// Runs a command that must succeed.
-    fn succeeds(&self, words: &[&str]) -> Result<Ended> {
+    fn succeeds(&self, words: &str) -> Result<Ended> {
         let output = operate(&self.world, words);
         if output.code == Some(0) { Ok(output) } else { Err(format!("{words:?}: {output:?}")) }
     }
@@ -109,14 +109,14 @@ impl<W: World> Player<W> {
         for plant in unsettled.into_iter().chain([self.load.new_plant()]) {
             self.require_answer(plant, 0, &[Answer::Created, Answer::Conflict])?;
         }
-        let listed = self.succeeds(&["token", "list", "--json"])?;
+        let listed = self.succeeds("token list --json")?;
         let listed: Vec<Value> = serde_json::from_str(&listed.stdout).expect("JSON");
         let names: Vec<_> =
             listed.iter().map(|token| token["name"].as_str().expect("a name").into()).collect();
         self.model().settle_tokens(&names, Instant::now())?;
-        self.succeeds(&["check"])?;
+        self.succeeds("check")?;
         let before = self.model().stored.clone();
-        self.observe(&before, &self.succeeds(&["export"])?)?;
+        self.observe(&before, &self.succeeds("export")?)?;
         let tokens = self.model().tokens.clone();
         for (at, _) in tokens.iter().enumerate().filter(|(_, token)| token.revoked.is_some()) {
             self.require_answer(self.load.new_plant(), at, &[Answer::Unauthorized])?;

@@ -44,7 +44,7 @@ impl Postgres {
         let other_host = standby.as_ref().map(|standby| format!(",127.0.0.1:{}", standby.port()));
         let hosts = format!("127.0.0.1:{}{}", link.port(), other_host.unwrap_or_default());
         let folder = Folder::over(&format!("postgres://plants@{hosts}/plants"));
-        let (second, token) = create_store(&folder, folder.command());
+        let (second, token) = create_store(&folder, folder.command("serve"));
         Self { primary, link: Some(link), standby, paused: Vec::new(), folder, token, second }
     }
 

@@ -40,7 +40,7 @@ impl Sqlite {
     pub fn new() -> Self {
         let folder = Folder::from(TempDir::new().expect("a folder"));
         disk::put_on_disk(folder.path());
-        let mut command = folder.command();
+        let mut command = folder.command("serve");
         disk::preload(&mut command);
         // The drop kills the server.
         let (_, token) = create_store(&folder, command);
@@ -104,8 +104,8 @@ impl World for Sqlite {
         &self.folder
     }
 
-    fn command(&self) -> Command {
-        let mut command = self.folder.command();
+    fn command(&self, words: &str) -> Command {
+        let mut command = self.folder.command(words);
         disk::preload(&mut command);
         command
     }
