@@ -89,7 +89,7 @@
 //! socket → Dropshot
 //!   → the operation of the service
 //!     → request                      run the operation within the common steps
-//!       → tokens                       parse the token, and check that it is accepted
+//!       → headers, tokens              parse the token, and check that it is accepted
 //!       → request                      acquire a permit
 //!       → body                         receive and parse the body
 //!       → the operation of the service

@@ -5,6 +5,7 @@
 
 mod access_log;
 mod body;
+mod headers;
 pub(crate) mod request;
 pub(crate) mod typed;
 

@@ -5,16 +5,13 @@
 //! answer, an access record and metrics.
 //!
 //! Before a permit is held, nothing may wait for a byte of the body, because waiting makes hyper
-//! send `100 Continue`. Only the digest of the token may leave this module, never any other part of
-//! the `Authorization` header.
+//! send `100 Continue`.
 
 use std::sync::Arc;
 
 use dropshot::{Body, ExclusiveExtractor, Path, Query, RequestContext, SharedExtractor, TypedBody};
-use groundwork_store::token::TokenDigest;
 use groundwork_store::{Guard, Outcome, Row};
-use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName};
-use http::{HeaderMap, HeaderValue};
+use http::HeaderMap;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use tokio::task::{spawn_blocking, yield_now};
@@ -22,10 +19,11 @@ use tokio::time::timeout;
 
 use crate::error::{Error, ErrorCode, Refusal};
 use crate::http::access_log::AccessRecord;
+use crate::http::headers::{credentials, require_json};
 use crate::http::typed::{Answer, Content, JsonText, UnreadRequest};
 use crate::http::{Context, State, body};
 use crate::service::Service;
-use crate::tokens::{self, KnownToken};
+use crate::tokens::KnownToken;
 
 /// A request whose token is accepted. Its methods are the steps of an operation.
 pub struct AcceptedRequest<'r> {
@@ -260,63 +258,4 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Query<T
 async fn extract<E: SharedExtractor>(head: Head) -> Result<E, Refusal> {
     let extracted = E::from_request(&head).await;
     extracted.map_err(|error| Refusal::new(ErrorCode::BAD_REQUEST, error.external_message))
-}
-
-/// Checks that the body is plain `application/json`: a single media type (RFC 9110, section 8.3),
-/// compared case-insensitively, and no content coding (section 8.4). Parameters are ignored,
-/// because RFC 8259 defines none for `application/json`.
-fn require_json(headers: &HeaderMap) -> Result<(), Refusal> {
-    let media_type = single_value(headers, &CONTENT_TYPE);
-    let essence = media_type.and_then(|value| value.as_bytes().split(|b| *b == b';').next());
-    if !essence.unwrap_or_default().trim_ascii().eq_ignore_ascii_case(b"application/json") {
-        return Err(Refusal::of(ErrorCode::UNSUPPORTED_MEDIA_TYPE));
-    }
-    if headers.contains_key(CONTENT_ENCODING) {
-        let message = "the body must be sent without a `Content-Encoding`";
-        return Err(Refusal::new(ErrorCode::UNSUPPORTED_MEDIA_TYPE, message));
-    }
-    Ok(())
-}
-
-/// Returns the digest of the bearer token (RFC 9110, section 11.6.2; RFC 6750, section 2.1).
-///
-/// # Errors
-///
-/// `error` 401.
-fn credentials(prefix: &str, headers: &HeaderMap) -> Result<TokenDigest, Refusal> {
-    const MISSING: &str = "a bearer token is required: send `Authorization: Bearer <ACCESS_TOKEN>`";
-    const MALFORMED: &str =
-        "the bearer token is malformed: send `Authorization: Bearer <ACCESS_TOKEN>` once";
-    let missing =
-        || Refusal { lacks_token: true, ..Refusal::new(ErrorCode::UNAUTHORIZED, MISSING) };
-    let malformed = || Refusal::new(ErrorCode::UNAUTHORIZED, MALFORMED);
-    let mistyped = || {
-        let message = format!(
-            "the bearer token is truncated or mistyped: a token is `{prefix}` followed by 38 \
-             letters and digits; send it exactly as it was issued"
-        );
-        Refusal::new(ErrorCode::UNAUTHORIZED, message)
-    };
-    if !headers.contains_key(AUTHORIZATION) {
-        return Err(missing());
-    }
-    let value = single_value(headers, &AUTHORIZATION).ok_or_else(malformed)?;
-    // Tokens are ASCII.
-    let value = value.to_str().map_err(|_| mistyped())?;
-    let (scheme, credentials) = value.split_once(' ').unwrap_or((value, ""));
-    if !scheme.eq_ignore_ascii_case("Bearer") {
-        return Err(missing());
-    }
-    // The grammar allows several spaces between the scheme and the token (1*SP).
-    match credentials.trim_start_matches(' ') {
-        "" => Err(malformed()),
-        token => tokens::parse(prefix, token).ok_or_else(mistyped),
-    }
-}
-
-/// Returns the value of a field that occurs exactly once.
-fn single_value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
-    let mut values = headers.get_all(name).iter();
-    let first = values.next();
-    if values.next().is_some() { None } else { first }
 }
