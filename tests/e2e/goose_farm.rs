@@ -1,8 +1,8 @@
-//! A second service on the same libraries, with a create and a read: the goose farm. The tests that
-//! every service runs (`groundwork-testing`) run on it and on the plant store.
+//! A second service on the same libraries, with two ways to create and a read: the goose farm. The
+//! tests that every service runs (`groundwork-testing`) run on it and on the plant store.
 
 use goose_farm_client::Client;
-use goose_farm_client::types::NewGoose;
+use goose_farm_client::types::{Goose, NewGoose};
 use groundwork_client::{ErrorCode, Failure, Refusal};
 use groundwork_testing::Suite;
 use plant_store_tests::prelude::*;
@@ -37,6 +37,15 @@ impl Farm {
 
     fn client(&self) -> Client {
         groundwork_client::client(&self.launched.url, &self.token).expect("a client")
+    }
+
+    /// Returns the head of a request with a token and a body, which asks for `100 Continue`.
+    fn head(&self, line: &str, content_length: usize) -> String {
+        format!(
+            "{line} HTTP/1.1\r\nHost: test\r\n{}Content-Type: application/json\r\n\
+             Content-Length: {content_length}\r\nExpect: 100-continue\r\n\r\n",
+            bearer(&self.token)
+        )
     }
 
     /// Runs a command on the store, and returns its stdout.
@@ -136,15 +145,38 @@ async fn own_refusals_are_the_examples_in_the_document() {
 }
 
 #[tokio::test]
+async fn put_creates_under_the_id_in_its_path() {
+    let farm = Farm::start(&[]);
+    let client = farm.client();
+    let martha = || serde_json::from_str::<Goose>(MARTHA).expect("a goose");
+    for _ in ["a create", "a repeat"] {
+        let put = client.put_goose().id(7).body(martha()).send().await.expect("200");
+        let read = client.get_goose().id(7).send().await.expect("200");
+        assert_eq!((&*put, &*read), (&martha(), &martha()));
+    }
+    let other = client.put_goose().id(7).body(Goose { grams: 4100, ..martha() });
+    let conflict = other.send().await.expect_err("a different goose");
+    assert_eq!(conflict.status().expect("an answer"), 409);
+}
+
+/// The service reads the path before it asks for the body, and the body within its limit.
+#[test]
+fn put_refuses_its_path_and_its_body() {
+    let farm = Farm::start(&[]);
+    for (id, length, error) in [("gander", 9, 400), ("1", 65_537, 413)] {
+        let mut connection = Connection::open(farm.launched.address);
+        let refused =
+            connection.exchange(farm.head(&format!("PUT /geese/{id}"), length).as_bytes());
+        assert_eq!((refused.status, &refused.json()["error"]), (error, &error.into()));
+    }
+}
+
+#[tokio::test]
 async fn overload_has_status_503_and_may_be_retried() {
     let farm = Farm::start(&["--max-creates", "1"]);
     let mut create = Connection::open(farm.launched.address);
-    let head = format!(
-        "POST /geese HTTP/1.1\r\nHost: test\r\n{}Content-Type: application/json\r\n\
-         Content-Length: 9\r\nExpect: 100-continue\r\n\r\n",
-        bearer(&farm.token)
-    );
-    assert_eq!(create.exchange(head.as_bytes()).status, 100, "the create holds the permit");
+    let continues = create.exchange(farm.head("POST /geese", 9).as_bytes());
+    assert_eq!(continues.status, 100, "the create holds the permit");
     let refused = farm.client().get_goose().id(1).send().await.expect_err("there is no permit");
     assert_eq!(refused.status().expect("an answer"), 503);
     let Failure::Refused { code, retry_after, .. } = Failure::from(refused) else { panic!() };

@@ -58,8 +58,8 @@
 //! }
 //! ```
 //!
-//! `tests/goose-farm` in this repository is a complete service with a create, a read and errors of
-//! its own.
+//! `tests/goose-farm` in this repository is a complete service with two ways to create, a read and
+//! errors of its own.
 //!
 //! # How a request is processed
 //!
@@ -120,8 +120,8 @@ mod tokens;
 pub use crate::command::{command_line, main};
 pub use crate::document::document;
 pub use crate::error::{Error, ErrorCode, ErrorRow, Refusal, RefusalStatus};
-pub use crate::http::request::{AcceptedRequest, Input, respond};
-pub use crate::http::typed::{Answer, Content, JsonText, UnreadRequest};
+pub use crate::http::request::{AcceptedRequest, Input, UnreadRequest, respond};
+pub use crate::http::typed::{Answer, Content, JsonText};
 pub use crate::http::{Context, State};
 pub use crate::service::{Example, Info, Service};
 #[doc(hidden)]

@@ -1,7 +1,9 @@
 //! The operations, as functions.
 
 use dropshot::{ApiDescription, Path, RequestContext, TypedBody, endpoint};
-use groundwork::{Answer, Context, Error, ErrorCode, Refusal, UnreadRequest, respond};
+use groundwork::{
+    AcceptedRequest, Answer, Context, Error, ErrorCode, Refusal, UnreadRequest, respond,
+};
 
 use crate::GOOSE_FARM;
 use crate::types::{Goose, GoosePath, NewGoose};
@@ -16,6 +18,7 @@ const MAX_GRAMS: u32 = 15_000;
 pub fn api() -> ApiDescription<Context> {
     let mut api = ApiDescription::new();
     api.register(add_goose)
+        .and_then(|()| api.register(put_goose))
         .and_then(|()| api.register(get_goose))
         .expect("the operations are a valid API description");
     api
@@ -32,13 +35,37 @@ async fn add_goose(
 ) -> Result<Answer<Goose>, Error> {
     respond(context, request, async |new_goose, request| {
         let (id, goose) = new_goose.into_parts();
-        if goose.grams > MAX_GRAMS {
-            let message = format!("a goose of {} g is too heavy: weigh it again", goose.grams);
-            return Err(Refusal::new(TOO_HEAVY, message));
-        }
-        request.commit(id, &goose).await
+        add(id, &goose, request).await
     })
     .await
+}
+
+/// Add a goose under a number
+///
+/// Like `add_goose`. A goose never changes: if there is a different goose with this number, the
+/// request is refused with `error` 409.
+#[endpoint { method = PUT, path = "/geese/{id}" }]
+async fn put_goose(
+    context: RequestContext<Context>,
+    request: UnreadRequest<(Path<GoosePath>, TypedBody<Goose>)>,
+) -> Result<Answer<Goose>, Error> {
+    respond(context, request, async |(GoosePath { id }, goose), request| {
+        add(id, &goose, request).await
+    })
+    .await
+}
+
+/// Adds a goose, unless it is too heavy.
+async fn add(
+    id: i64,
+    goose: &Goose,
+    request: &mut AcceptedRequest<'_>,
+) -> Result<Answer<Goose>, Refusal> {
+    if goose.grams > MAX_GRAMS {
+        let message = format!("a goose of {} g is too heavy: weigh it again", goose.grams);
+        return Err(Refusal::new(TOO_HEAVY, message));
+    }
+    request.commit(id, goose).await
 }
 
 /// Get a goose

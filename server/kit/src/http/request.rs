@@ -7,9 +7,14 @@
 //! Before a permit is held, nothing may wait for a byte of the body, because waiting makes hyper
 //! send `100 Continue`.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
-use dropshot::{Body, ExclusiveExtractor, Path, Query, RequestContext, SharedExtractor, TypedBody};
+use async_trait::async_trait;
+use dropshot::{
+    ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtractorMetadata, HttpError, Path,
+    Query, RequestContext, ServerContext, SharedExtractor, TypedBody,
+};
 use groundwork_store::{Guard, Outcome, Row};
 use http::HeaderMap;
 use schemars::JsonSchema;
@@ -20,7 +25,7 @@ use tokio::time::timeout;
 use crate::error::{Error, ErrorCode, Refusal};
 use crate::http::access_log::AccessRecord;
 use crate::http::headers::{credentials, require_json};
-use crate::http::typed::{Answer, Content, JsonText, UnreadRequest};
+use crate::http::typed::{Answer, Content, JsonText};
 use crate::http::{Context, State, body};
 use crate::service::Service;
 use crate::tokens::KnownToken;
@@ -37,11 +42,14 @@ pub struct AcceptedRequest<'r> {
 /// The head of a request, as Dropshot passes it to an operation.
 type Head = RequestContext<Context>;
 
-/// What an operation takes from a request: the body of a `TypedBody`, or the parameters of a `Path`
-/// or a `Query`.
-pub trait Input: ExclusiveExtractor + Sized {
-    /// The type that the document declares.
+/// What an operation takes from a request: the body of a `TypedBody`, the parameters of a `Path` or
+/// a `Query`, or a pair of a `Path` and another input.
+pub trait Input {
+    /// The type that the document declares. For a pair, a pair of such types.
     type Value;
+
+    /// Returns what the document declares: the metadata of Dropshot's extractor.
+    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata;
 
     /// Reads the input of a request whose token is accepted. [`respond`] calls this.
     fn read(
@@ -51,16 +59,44 @@ pub trait Input: ExclusiveExtractor + Sized {
     ) -> impl Future<Output = Result<Self::Value, Refusal>> + Send;
 }
 
+/// A request as Dropshot passes it to an operation. The document describes it like an `I`, which is
+/// one of Dropshot's extractors, `TypedBody<T>`, `Path<T>` or `Query<T>`, or a pair: `(Path<P>,
+/// TypedBody<T>)` or `(Path<P>, Query<T>)`.
+///
+/// Nothing has been extracted and no byte of the body has been read, because Dropshot would do so
+/// before the credentials are checked. `TypedBody` also reads a body that exceeds the limit to its
+/// end, and accepts media types that the document does not declare. Pass this to
+/// [`respond`](crate::respond).
+pub struct UnreadRequest<I> {
+    body: Body,
+    input: PhantomData<fn() -> I>,
+}
+
+#[async_trait]
+impl<I: Input + 'static> ExclusiveExtractor for UnreadRequest<I> {
+    /// Accepts every request. Its head is in the context.
+    async fn from_request<C: ServerContext>(
+        _: &RequestContext<C>,
+        request: http::Request<Body>,
+    ) -> Result<Self, HttpError> {
+        Ok(Self { body: request.into_body(), input: PhantomData })
+    }
+
+    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
+        I::metadata(content_type)
+    }
+}
+
 /// Runs an operation if the token of the request is accepted, and answers, counts and logs the
 /// request. The operation gets the input, which is read after the credentials are checked.
 ///
 /// The result is never an `Err`: a refusal is returned as an [`Answer`], because it needs headers.
 // Not an `async fn`, because its future would hold the parameters, and with them the whole head,
 // until the answer.
-pub fn respond<E: Input, T: Content>(
+pub fn respond<I: Input, T: Content>(
     mut context: Head,
-    UnreadRequest { body, .. }: UnreadRequest<E>,
-    operation: impl AsyncFnOnce(E::Value, &mut AcceptedRequest<'_>) -> Result<Answer<T>, Refusal>,
+    UnreadRequest { body, .. }: UnreadRequest<I>,
+    operation: impl AsyncFnOnce(I::Value, &mut AcceptedRequest<'_>) -> Result<Answer<T>, Refusal>,
 ) -> impl Future<Output = Result<Answer<T>, Error>> {
     let state = Arc::clone(context.context());
     async move {
@@ -70,7 +106,7 @@ pub fn respond<E: Input, T: Content>(
             Ok(token) => {
                 let record = &mut record;
                 let mut request = AcceptedRequest { state, token, permit: None, record };
-                match E::read(context, body, &mut request).await {
+                match I::read(context, body, &mut request).await {
                     Ok(input) => operation(input, &mut request).await,
                     Err(refusal) => Err(refusal),
                 }
@@ -214,6 +250,10 @@ impl AcceptedRequest<'_> {
 impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for TypedBody<T> {
     type Value = T;
 
+    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
+        <Self as ExclusiveExtractor>::metadata(content_type)
+    }
+
     /// Receives and parses the body, within the limits: checks the media type, acquires a permit,
     /// and only then reads the first byte. Checks the token again at the end, because it may have
     /// been revoked since.
@@ -237,16 +277,49 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for TypedBo
 impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Path<T> {
     type Value = T;
 
+    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
+        <Self as SharedExtractor>::metadata(content_type)
+    }
+
     async fn read(head: Head, _: Body, _: &mut AcceptedRequest<'_>) -> Result<T, Refusal> {
-        extract(head).await.map(Self::into_inner)
+        extract(&head).await.map(Self::into_inner)
     }
 }
 
 impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Query<T> {
     type Value = T;
 
+    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
+        <Self as SharedExtractor>::metadata(content_type)
+    }
+
     async fn read(head: Head, _: Body, _: &mut AcceptedRequest<'_>) -> Result<T, Refusal> {
-        extract(head).await.map(Self::into_inner)
+        extract(&head).await.map(Self::into_inner)
+    }
+}
+
+/// A path together with a body, as in `PUT /books/{id}`, or with a query.
+impl<T, I: Input> Input for (Path<T>, I)
+where
+    T: DeserializeOwned + JsonSchema + Send + Sync + 'static,
+{
+    type Value = (T, I::Value);
+
+    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
+        let mut parameters = <Path<T> as Input>::metadata(content_type.clone()).parameters;
+        let rest = I::metadata(content_type);
+        parameters.extend(rest.parameters);
+        ExtractorMetadata { parameters, ..rest }
+    }
+
+    async fn read(
+        head: Head,
+        body: Body,
+        request: &mut AcceptedRequest<'_>,
+    ) -> Result<Self::Value, Refusal> {
+        let path: Path<T> = extract(&head).await?;
+        let rest = I::read(head, body, request).await?;
+        Ok((path.into_inner(), rest))
     }
 }
 
@@ -255,7 +328,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Query<T
 /// # Errors
 ///
 /// `error` 400.
-async fn extract<E: SharedExtractor>(head: Head) -> Result<E, Refusal> {
-    let extracted = E::from_request(&head).await;
+async fn extract<E: SharedExtractor>(head: &Head) -> Result<E, Refusal> {
+    let extracted = E::from_request(head).await;
     extracted.map_err(|error| Refusal::new(ErrorCode::BAD_REQUEST, error.external_message))
 }

@@ -1,23 +1,19 @@
-//! The types of an operation: its request, of which nothing has been read, and its response, a 200
-//! with the type that the document declares or an error response.
+//! The response of an operation: a 200 with the type that the document declares, or an error
+//! response.
 //!
 //! Among Dropshot's own response types, only `HttpError` can set headers on an error, and its body
 //! is not the `Error` of the document. The other types would serialize a resource a second time,
 //! after it was serialized for the store. [`Answer`] has the same description in the document as
 //! they do.
 //!
-//! Nothing here decides whether a request is refused, or reads a body.
+//! Nothing here decides whether a request is refused.
 
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use bytes::Bytes;
-use dropshot::{
-    ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtractorMetadata, HttpCodedResponse,
-    HttpError, RequestContext, ServerContext,
-};
+use dropshot::{Body, HttpCodedResponse, HttpError};
 use groundwork_store::Guard;
 use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{Response, StatusCode};
@@ -28,33 +24,6 @@ use serde::de::DeserializeOwned;
 
 use crate::error::{Error, ErrorCode, Refusal};
 use crate::service::Service;
-
-/// A request as Dropshot passes it to an operation. The document describes it like an `E`, which is
-/// one of Dropshot's extractors: `TypedBody<T>`, `Path<T>` or `Query<T>`.
-///
-/// Nothing has been extracted and no byte of the body has been read, because Dropshot would do so
-/// before the credentials are checked. `TypedBody` also reads a body that exceeds the limit to its
-/// end, and accepts media types that the document does not declare. Pass this to
-/// [`respond`](crate::respond).
-pub struct UnreadRequest<E> {
-    pub(crate) body: Body,
-    extractor: PhantomData<fn() -> E>,
-}
-
-#[async_trait]
-impl<E: ExclusiveExtractor + 'static> ExclusiveExtractor for UnreadRequest<E> {
-    /// Accepts every request. Its head is in the context.
-    async fn from_request<C: ServerContext>(
-        _: &RequestContext<C>,
-        request: http::Request<Body>,
-    ) -> Result<Self, HttpError> {
-        Ok(Self { body: request.into_body(), extractor: PhantomData })
-    }
-
-    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
-        E::metadata(content_type)
-    }
-}
 
 /// The JSON text of a `T`. It can only be created from a `T`, or from a stored text that is one.
 #[derive(Debug)]

@@ -483,6 +483,25 @@ let response = client.get_goose()
     pub fn get_goose(&self) -> builder::GetGoose<'_> {
         builder::GetGoose::new(self)
     }
+    /**Add a goose under a number
+
+Like `add_goose`. A goose never changes: if there is a different goose with this number, the request is refused with `error` 409.
+
+Sends a `PUT` request to `/geese/{id}`
+
+Arguments:
+- `id`: Number of the goose.
+- `body`: A goose of the farm.
+```ignore
+let response = client.put_goose()
+    .id(id)
+    .body(body)
+    .send()
+    .await;
+```*/
+    pub fn put_goose(&self) -> builder::PutGoose<'_> {
+        builder::PutGoose::new(self)
+    }
 }
 /// Types for composing operation parameters.
 #[allow(clippy::all)]
@@ -634,6 +653,108 @@ pub mod builder {
                 .build()?;
             let info = OperationInfo {
                 operation_id: "get_goose",
+            };
+            client.pre(&mut request, &info).await?;
+            let result = client.exec(request, &info).await;
+            client.post(&result, &info).await?;
+            let response = result?;
+            match response.status().as_u16() {
+                200u16 => ResponseValue::from_response(response).await,
+                400u16..=499u16 => {
+                    Err(
+                        Error::ErrorResponse(
+                            ResponseValue::from_response(response).await?,
+                        ),
+                    )
+                }
+                500u16..=599u16 => {
+                    Err(
+                        Error::ErrorResponse(
+                            ResponseValue::from_response(response).await?,
+                        ),
+                    )
+                }
+                _ => Err(Error::UnexpectedResponse(response)),
+            }
+        }
+    }
+    /**Builder for [`Client::put_goose`]
+
+[`Client::put_goose`]: super::Client::put_goose*/
+    #[derive(Debug, Clone)]
+    pub struct PutGoose<'a> {
+        client: &'a super::Client,
+        id: Result<i64, String>,
+        body: Result<types::builder::Goose, String>,
+    }
+    impl<'a> PutGoose<'a> {
+        pub fn new(client: &'a super::Client) -> Self {
+            Self {
+                client: client,
+                id: Err("id was not initialized".to_string()),
+                body: Ok(::std::default::Default::default()),
+            }
+        }
+        pub fn id<V>(mut self, value: V) -> Self
+        where
+            V: std::convert::TryInto<i64>,
+        {
+            self.id = value
+                .try_into()
+                .map_err(|_| "conversion to `i64` for id failed".to_string());
+            self
+        }
+        pub fn body<V>(mut self, value: V) -> Self
+        where
+            V: std::convert::TryInto<types::Goose>,
+            <V as std::convert::TryInto<types::Goose>>::Error: std::fmt::Display,
+        {
+            self.body = value
+                .try_into()
+                .map(From::from)
+                .map_err(|s| format!("conversion to `Goose` for body failed: {}", s));
+            self
+        }
+        pub fn body_map<F>(mut self, f: F) -> Self
+        where
+            F: std::ops::FnOnce(types::builder::Goose) -> types::builder::Goose,
+        {
+            self.body = self.body.map(f);
+            self
+        }
+        ///Sends a `PUT` request to `/geese/{id}`
+        pub async fn send(
+            self,
+        ) -> Result<ResponseValue<types::Goose>, Error<::groundwork_client::Refusal>> {
+            let Self { client, id, body } = self;
+            let id = id.map_err(Error::InvalidRequest)?;
+            let body = body
+                .and_then(|v| types::Goose::try_from(v).map_err(|e| e.to_string()))
+                .map_err(Error::InvalidRequest)?;
+            let url = format!(
+                "{}/geese/{}", client.baseurl, encode_path(& id.to_string()),
+            );
+            let mut header_map = ::reqwest::header::HeaderMap::with_capacity(1usize);
+            header_map
+                .append(
+                    ::reqwest::header::HeaderName::from_static("api-version"),
+                    ::reqwest::header::HeaderValue::from_static(
+                        super::Client::api_version(),
+                    ),
+                );
+            #[allow(unused_mut)]
+            let mut request = client
+                .client
+                .put(url)
+                .header(
+                    ::reqwest::header::ACCEPT,
+                    ::reqwest::header::HeaderValue::from_static("application/json"),
+                )
+                .json(&body)
+                .headers(header_map)
+                .build()?;
+            let info = OperationInfo {
+                operation_id: "put_goose",
             };
             client.pre(&mut request, &info).await?;
             let result = client.exec(request, &info).await;
