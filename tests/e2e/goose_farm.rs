@@ -172,6 +172,18 @@ fn put_refuses_its_path_and_its_body() {
 }
 
 #[tokio::test]
+async fn operation_authorizes_by_the_name_of_the_token() {
+    let mut farm = Farm::start(&[]);
+    farm.run("token create visitor-1").trim_end().clone_into(&mut farm.token);
+    let visitor = farm.client();
+    let martha: Goose = serde_json::from_str(MARTHA).expect("a goose");
+    let put = visitor.put_goose().id(1).body(martha).send().await.expect_err("only reads");
+    assert_eq!(put.status().expect("an answer"), 403);
+    let read = visitor.get_goose().id(1).send().await.expect_err("there is no goose");
+    assert_eq!(read.status().expect("an answer"), 404);
+}
+
+#[tokio::test]
 async fn overload_has_status_503_and_may_be_retried() {
     let farm = Farm::start(&["--max-creates", "1"]);
     let mut create = Connection::open(farm.launched.address);

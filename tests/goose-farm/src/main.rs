@@ -27,6 +27,12 @@ static GOOSE_FARM: Service = Service {
     idempotent: &["add_goose"],
     errors: &[
         ErrorRow {
+            error: 403,
+            retryable: false,
+            meaning: "the token is a visitor's, which may only read",
+            example: "visitors may look at geese, but not add any",
+        },
+        ErrorRow {
             error: 404,
             retryable: false,
             meaning: "there is no goose with this number",

@@ -8,9 +8,14 @@ use groundwork::{
 use crate::GOOSE_FARM;
 use crate::types::{Goose, GoosePath, NewGoose};
 
+const FORBIDDEN: ErrorCode = GOOSE_FARM.error(403);
+
 const NOT_FOUND: ErrorCode = GOOSE_FARM.error(404);
 
 const TOO_HEAVY: ErrorCode = GOOSE_FARM.error(422);
+
+/// How the names of tokens begin that may only read.
+const VISITOR: &str = "visitor-";
 
 const MAX_GRAMS: u32 = 15_000;
 
@@ -55,12 +60,15 @@ async fn put_goose(
     .await
 }
 
-/// Adds a goose, unless it is too heavy.
+/// Adds a goose, unless the token belongs to a visitor or the goose is too heavy.
 async fn add(
     id: i64,
     goose: &Goose,
     request: &mut AcceptedRequest<'_>,
 ) -> Result<Answer<Goose>, Refusal> {
+    if request.token_name().starts_with(VISITOR) {
+        return Err(Refusal::new(FORBIDDEN, "visitors may look at geese, but not add any"));
+    }
     if goose.grams > MAX_GRAMS {
         let message = format!("a goose of {} g is too heavy: weigh it again", goose.grams);
         return Err(Refusal::new(TOO_HEAVY, message));

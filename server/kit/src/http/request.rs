@@ -152,6 +152,16 @@ fn accepted_token(
 }
 
 impl AcceptedRequest<'_> {
+    /// Returns the name of the token, by which an operation can authorize the request or record who
+    /// has sent it.
+    ///
+    /// The name is the only identity that a token has. It is unique in a store, but after `token
+    /// revoke` another token can be issued under the same name.
+    #[must_use]
+    pub fn token_name(&self) -> &str {
+        self.token.stored.name.as_str()
+    }
+
     /// Reads the row with this id, within `--store-timeout`. Acquires a permit first.
     ///
     /// # Errors
