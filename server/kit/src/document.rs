@@ -99,15 +99,19 @@ fn describe_service(document: &mut Value, info: &Info) {
     });
 }
 
-/// Describes the body and the 200 by their schemas, and adds the header of the 200.
+/// Describes the body and the 200 by their schemas, if these have names, and adds the header of the
+/// 200. The schema of an array, for example, has no name.
 fn describe_operation(operation: &mut Value, schemas: &Value) {
-    if let Some(body) = operation.get_mut("requestBody") {
-        let schema = &schemas[schema_name(body)];
-        body["description"] = first_sentence(&schema["description"]).into();
+    if let Some(body) = operation.get_mut("requestBody")
+        && let Some(name) = schema_name(body)
+    {
+        body["description"] = first_sentence(&schemas[name]["description"]).into();
     }
     let responses = operation["responses"].as_object_mut().expect("an operation has responses");
     for (_, success) in responses.iter_mut().filter(|(status, _)| !status.ends_with("XX")) {
-        success["description"] = format!("{} response", schema_name(success)).into();
+        if let Some(name) = schema_name(success) {
+            success["description"] = format!("{name} response").into();
+        }
         success["headers"]["X-Request-Id"] = request_id();
     }
 }
@@ -126,10 +130,9 @@ fn declare_only_400(document: &mut Value) {
 }
 
 /// Returns the name of the schema of a request body or a response.
-fn schema_name(content: &Value) -> &str {
-    let reference = content["content"]["application/json"]["schema"]["$ref"].as_str();
-    let name = reference.and_then(|path| path.strip_prefix("#/components/schemas/"));
-    name.expect("each body and each response refers to a named schema")
+fn schema_name(content: &Value) -> Option<&str> {
+    let reference = content["content"]["application/json"]["schema"]["$ref"].as_str()?;
+    reference.strip_prefix("#/components/schemas/")
 }
 
 fn first_sentence(description: &Value) -> String {
@@ -208,4 +211,20 @@ fn request_id() -> Value {
 
 fn header(description: &str, kind: &str) -> Value {
     json!({ "description": description, "schema": { "type": kind } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inline_schema_keeps_its_description() {
+        let content = json!({ "application/json": { "schema": { "type": "array" } } });
+        let success = json!({ "description": "successful operation", "content": content });
+        let mut operation = json!({ "responses": { "200": success } });
+        describe_operation(&mut operation, &json!({}));
+        let described = &operation["responses"]["200"];
+        assert_eq!(described["description"], "successful operation");
+        assert!(described["headers"]["X-Request-Id"].is_object());
+    }
 }

@@ -148,7 +148,7 @@ impl AsRef<[u8]> for GuardedText {
 impl<T: Content> HttpCodedResponse for Answer<T> {
     type Body = T;
     const STATUS_CODE: StatusCode = StatusCode::OK;
-    /// [`crate::document`] replaces this text with the name of the type.
+    /// [`crate::document`] replaces this text with the name of the type, if its schema has one.
     const DESCRIPTION: &'static str = "successful operation";
 }
 
