@@ -9,7 +9,7 @@ use plant_store_client::client_with;
 use plant_store_tests::new_plant;
 use plant_store_tests::prelude::*;
 use plant_store_tests::tls::{Authority, CERT, KEY, TLS};
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::CONTENT_TYPE;
 use reqwest::tls::{Certificate, TlsInfo};
 use reqwest::{ClientBuilder, Response, Version};
 use tokio::runtime::Runtime;
@@ -25,23 +25,16 @@ fn serving(flags: &[&str]) -> (Server, Authority) {
     (starting.with(&TLS).with(flags).start(), authority)
 }
 
-/// Returns an HTTP client that trusts only this authority, and sends the accepted token.
-fn client(server: &Server, authority: &Authority) -> ClientBuilder {
-    let header =
-        |name: HeaderName, value: &str| (name, HeaderValue::try_from(value).expect("text"));
-    let token = format!("Bearer {}", server.token);
-    let headers = [header(AUTHORIZATION, &token), header(CONTENT_TYPE, "application/json")];
+/// Returns an HTTP client that trusts only this authority.
+fn client(authority: &Authority) -> ClientBuilder {
     let authority = Certificate::from_pem(authority.pem().as_bytes()).expect("a certificate");
-    reqwest::Client::builder()
-        .tls_certs_only([authority])
-        .tls_info(true)
-        .timeout(EVENT_TIMEOUT)
-        .default_headers(HeaderMap::from_iter(headers))
+    reqwest::Client::builder().tls_certs_only([authority]).tls_info(true).timeout(EVENT_TIMEOUT)
 }
 
 /// Creates the plant 1.
 fn create(server: &Server, client: &reqwest::Client) -> Response {
-    let request = client.post(format!("{}/plants", server.url)).body(plant(1, "Ficus", None));
+    let request = client.post(format!("{}/plants", server.url)).bearer_auth(&server.token);
+    let request = request.header(CONTENT_TYPE, "application/json").body(plant(1, "Ficus", None));
     let answer = RUNTIME.block_on(async { request.send().await }).expect("an answer");
     assert_eq!(answer.status(), 200);
     answer
@@ -55,7 +48,7 @@ fn certificate(answer: &Response) -> Vec<u8> {
 
 /// Returns the server's certificate on a new connection.
 fn current_certificate(server: &Server, authority: &Authority) -> Vec<u8> {
-    let client = client(server, authority).build().expect("a client");
+    let client = client(authority).build().expect("a client");
     certificate(&create(server, &client))
 }
 
@@ -68,12 +61,12 @@ fn tls_port_offers_only_http_1_1_over_tls() {
     let printed = server.first_request.as_deref().expect("a new store prints a command");
     assert!(printed.contains(&format!("curl {}/plants ", server.url)), "{printed}");
     let token = server.token.clone();
-    let generated = client_with(client(&server, &authority), &server.url, move || token.clone());
+    let generated = client_with(client(&authority), &server.url, move || token.clone());
     let generated = generated.expect("a client");
     let request = generated.create_plant().body(new_plant(1, "Ficus", None));
     assert_eq!(RUNTIME.block_on(async { request.send().await }).expect("a plant").name, "Ficus");
 
-    let client = client(&server, &authority).build().expect("a client");
+    let client = client(&authority).build().expect("a client");
     assert_eq!(create(&server, &client).version(), Version::HTTP_11);
     let mut plain = server.connect();
     plain.send(&server.post(&plant(2, "Fern", None)));
@@ -136,7 +129,7 @@ fn sighup_reloads_files_that_a_start_would_accept() {
     run(binary_in(started, "serve").args(TLS)).failed(1, "is not a regular file");
 
     let key = reloaded.join(KEY);
-    let open = client(&server, &authority).build().expect("a client");
+    let open = client(&authority).build().expect("a client");
     create(&server, &open);
     fs::remove_file(&key).expect("the pipe is there");
     let new = authority.issue(reloaded);
