@@ -194,6 +194,25 @@ pub fn state(process: Pid) -> char {
     status(process, "State").and_then(|state| state.chars().next()).unwrap_or('X')
 }
 
+/// A process that was stopped by SIGSTOP. It continues when this is dropped.
+pub struct Paused(Pid);
+
+impl Paused {
+    /// Stops a process, and waits until the kernel has stopped it.
+    pub fn pause(process: Pid) -> Self {
+        kill(process, Signal::SIGSTOP).expect("the process is running");
+        // An ended process cannot be stopped.
+        wait_until(|| matches!(state(process), 'T' | 'Z'), || "it does not stop".into());
+        Self(process)
+    }
+}
+
+impl Drop for Paused {
+    fn drop(&mut self) {
+        let _ = kill(self.0, Signal::SIGCONT);
+    }
+}
+
 /// Returns whether a process has a handler for a signal.
 pub fn catches(process: Pid, signal: Signal) -> bool {
     let caught = status(process, "SigCgt").and_then(|hex| u64::from_str_radix(&hex, 16).ok());

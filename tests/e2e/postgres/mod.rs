@@ -5,11 +5,8 @@ mod refusals;
 mod servers;
 mod starts;
 
-use nix::sys::signal::kill;
-use nix::unistd::Pid;
 use plant_store_tests::postgres::{Cluster, Session};
 use plant_store_tests::prelude::*;
-use plant_store_tests::process::state;
 
 /// Starts a cluster with the empty database `plants`, whose owner has no other rights. Returns the
 /// cluster and the URL of the database for its owner.
@@ -51,21 +48,3 @@ pub fn wait_until_blocked_by(holder: &Session, cluster: &Cluster) {
 /// Ends the sessions of the service.
 pub const TERMINATE: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE application_name = 'plant-store'";
-
-/// A process that was stopped by SIGSTOP. It continues when this is dropped.
-pub struct Paused(Pid);
-
-impl Paused {
-    pub fn pause(process: Pid) -> Self {
-        kill(process, Signal::SIGSTOP).expect("the process is running");
-        // An ended process cannot be stopped.
-        wait_until(|| matches!(state(process), 'T' | 'Z'), || "it does not stop".into());
-        Self(process)
-    }
-}
-
-impl Drop for Paused {
-    fn drop(&mut self) {
-        let _ = kill(self.0, Signal::SIGCONT);
-    }
-}

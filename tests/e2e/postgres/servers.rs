@@ -5,8 +5,9 @@
 
 use plant_store_tests::postgres::{Cluster, Link, Network};
 use plant_store_tests::prelude::*;
+use plant_store_tests::process::Paused;
 
-use super::{Paused, TERMINATE, cluster_with_database, start};
+use super::{TERMINATE, cluster_with_database, start};
 use crate::copies::assert_copy_keeps_every_byte;
 
 /// A server that was paused, or whose database crashed, must not use the tokens that it read

@@ -7,11 +7,10 @@ use std::os::unix::fs::{FileExt, MetadataExt, chown, symlink};
 use nix::unistd::geteuid;
 use plant_store_tests::has;
 use plant_store_tests::prelude::*;
-use plant_store_tests::process::killed_before;
+use plant_store_tests::process::{Paused, killed_before};
 use rusqlite::Connection;
 
 use crate::database::{Prepare, STORE, WAL, WAL_INDEX, files};
-use crate::postgres::Paused;
 use crate::without_store::starts::failed_first_start;
 
 const COMMANDS: [&str; 7] = [

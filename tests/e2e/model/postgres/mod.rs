@@ -9,10 +9,11 @@ use nix::sys::signal::kill;
 use nix::unistd::Pid;
 use plant_store_tests::postgres::{Cluster, Link, Network, Session};
 use plant_store_tests::prelude::*;
+use plant_store_tests::process::Paused;
 
 use super::faults::Fault;
 use super::world::{World, create_store};
-use crate::postgres::{Paused, TERMINATE, cluster_with_database};
+use crate::postgres::{TERMINATE, cluster_with_database};
 
 pub struct Postgres {
     /// The database that takes writes. The servers reach it through the link until a failover.

@@ -6,14 +6,13 @@ use std::os::unix::fs::FileExt;
 
 use nix::unistd::Pid;
 use plant_store_tests::prelude::*;
-use plant_store_tests::process::state;
+use plant_store_tests::process::{Paused, state};
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use super::faults::{Call, Fault, File};
 use super::world::{World, create_store};
 use crate::database::{STORE, WAL, WAL_INDEX};
-use crate::postgres::Paused;
 use crate::sqlite::disk;
 
 /// What is put at the path of a replaced file.
