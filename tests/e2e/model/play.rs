@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
-use plant_store_tests::process::{pid, send};
+use plant_store_tests::process::{Paused, pid, send};
 use plant_store_tests::{EVENT_TIMEOUT, Launched, seeds};
 use rand::rngs::StdRng;
 
@@ -50,6 +50,8 @@ struct Player<W> {
     clients: Vec<JoinHandle<()>>,
     /// `None` while it is down.
     server: Option<Launched>,
+    /// The server, during [`Fault::Paused`].
+    paused: Option<Paused>,
     is_fixed: bool,
 }
 
@@ -58,7 +60,7 @@ impl<W: World> Player<W> {
         let first = Token::new("first", world.token(), Some(Instant::now()));
         let load = Arc::new(Load::new(Model::new(first, DEADLINE)));
         world.second().into_iter().for_each(|address| load.add(address));
-        Self { world, load, clients: Vec::new(), server: None, is_fixed }
+        Self { world, load, clients: Vec::new(), server: None, paused: None, is_fixed }
     }
 
     /// Starts the server and plays the steps. At the end, the power is cut once more.
@@ -165,7 +167,7 @@ impl<W: World> Player<W> {
         }
         self.add_spell(fault);
         if fault == Fault::Paused {
-            self.signal(Signal::SIGSTOP);
+            self.paused = self.pid().map(Paused::pause);
         } else if !self.world.begin(fault, self.pid()) {
             self.model().spells.pop();
             return self.skip(fault);
@@ -248,7 +250,7 @@ impl<W: World> Player<W> {
     fn heal(&mut self, fault: Fault) -> Result {
         self.change(fault, |spell| spell.complete = None);
         if fault == Fault::Paused {
-            self.signal(Signal::SIGCONT);
+            self.paused = None;
         } else {
             self.world.heal(fault);
         }
@@ -300,18 +302,12 @@ impl<W: World> Player<W> {
         Ok(())
     }
 
-    fn signal(&self, signal: Signal) {
-        self.server.iter().for_each(|server| send(signal, &server.process));
-    }
-
     fn stop(&mut self, signal: Signal) -> Result {
         self.end(Fault::Paused)?;
-        if self.server.is_none() {
-            return Ok(());
-        }
+        let Some(server) = &self.server else { return Ok(()) };
         let is_kill = signal == Signal::SIGKILL;
         self.add_spell(if is_kill { Fault::Killed } else { Fault::Terminated });
-        self.signal(signal);
+        send(signal, &server.process);
         self.wait_for_end(END)
     }
 
