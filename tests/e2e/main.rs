@@ -18,10 +18,10 @@ mod tokens;
 /// Requests and answers, byte for byte. These tests run on both engines.
 mod wire {
     mod limits;
-    pub mod log;
+    mod log;
     mod properties;
     mod refusals;
-    pub mod signals;
+    mod signals;
 }
 
 /// The checked-in files and the command line. Nothing here depends on the engine, so each test runs

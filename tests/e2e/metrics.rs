@@ -7,7 +7,6 @@ use plant_store_client::ErrorCode;
 use plant_store_tests::prelude::*;
 
 use crate::database;
-use crate::wire::signals::in_flight;
 use crate::without_store::commit;
 use crate::without_store::pages::{table, text};
 
@@ -212,7 +211,7 @@ fn ready_is_503_while_the_store_accepts_no_writes() {
 fn ready_is_503_during_shutdown() {
     let (mut server, address) = with_metrics(&[]);
     let body = plant(1, "Ficus", None);
-    let mut last = in_flight(&server, &body);
+    let mut last = server.in_flight(&body);
     server.signal(Signal::SIGTERM);
     server.wait_until("503", || ready(address) == (503, "the service is stopping\n".into()));
     assert_eq!(get(address, "/live").status, 200);

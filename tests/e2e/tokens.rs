@@ -5,7 +5,6 @@ use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use plant_store_tests::prelude::*;
 
 use crate::database;
-use crate::wire::signals::in_flight;
 
 /// Moves the expiry of a token to this number of seconds from now.
 fn expire(server: &Server, name: &str, seconds: i64) {
@@ -39,7 +38,7 @@ fn new_token_is_accepted_until_it_expires_or_is_revoked() {
     expire(&server, "brief", 0);
     server.wait_until("the expired token is refused", || !is_accepted(brief));
     assert!(is_accepted(&server.token), "the other token is still accepted");
-    let mut in_flight = in_flight(&server, &ficus);
+    let mut in_flight = server.in_flight(&ficus);
     server.run("token revoke first").succeeded();
     assert_eq!(in_flight.exchange(ficus.as_bytes()).error(), 401);
     assert!(!is_accepted(brief) && !is_accepted(&server.token));

@@ -14,7 +14,7 @@ use plant_store_client::types::NewPlant;
 use serde_json::Value;
 
 use crate::process::{Ended, in_shell, pid, send};
-use crate::{Folder, bearer, post, wait_until};
+use crate::{Folder, bearer, head, post, wait_until};
 
 /// A server that is not started yet: a builder for [`Server`].
 #[must_use]
@@ -193,6 +193,14 @@ impl Server {
         found.expect("the record was found")
     }
 
+    /// Returns the single record of a request, found by the `X-Request-Id` of its answer.
+    pub fn record_of(&self, answer: &Response) -> Value {
+        let id = answer.header("x-request-id").expect("a request id");
+        let record = self.record(|record| record["req_id"] == id);
+        assert_eq!(self.log().matches(id).count(), 1, "one record of {id}");
+        record
+    }
+
     /// Waits until the log contains this text.
     pub fn wait_for_log(&self, text: &str) {
         self.wait_until(text, || self.log().contains(text));
@@ -228,6 +236,21 @@ impl Server {
     /// Posts a body with these header lines instead of the accepted token, on a new connection.
     pub fn create_with(&self, headers: &str, body: &str) -> Response {
         self.connect().exchange(&post(headers, body.as_bytes()))
+    }
+
+    /// Sends the head of a request with the accepted token, again and again until it gets a permit.
+    /// The server has sent `100 Continue` then, and no byte of the body has been sent.
+    pub fn in_flight(&self, body: &str) -> Connection {
+        let length = format!("Content-Length: {}\r\nExpect: 100-continue\r\n", body.len());
+        let request = head(&format!("{}Content-Type: application/json\r\n{length}", self.bearer()));
+        let mut admitted = None;
+        self.wait_until("a permit", || {
+            let mut connection = self.connect();
+            let is_admitted = connection.exchange(request.as_bytes()).status == 100;
+            admitted = is_admitted.then_some(connection);
+            is_admitted
+        });
+        admitted.expect("it has a permit")
     }
 
     /// Runs another command on the same store, with these words.

@@ -2,7 +2,6 @@
 
 use plant_store_tests::prelude::*;
 
-use super::signals::admitted;
 use crate::database;
 
 const JSON: &str = "Content-Type: application/json\r\n";
@@ -45,16 +44,6 @@ fn body_at_the_limit_is_200_and_one_byte_more_is_413() {
     });
 }
 
-/// Sends the head of a request repeatedly until it gets a permit.
-fn with_permit(server: &Server, body: &str) -> Connection {
-    let mut connection = None;
-    server.wait_until("a permit", || {
-        connection = admitted(server, &server.token, body).ok();
-        connection.is_some()
-    });
-    connection.expect("a connection")
-}
-
 /// A create holds its permit while its body is read and while its plant waits for a commit. A
 /// client that disconnects releases its permit. One token may hold half of the permits.
 #[test]
@@ -70,11 +59,11 @@ fn token_that_holds_half_of_the_permits_gets_503() {
         let answer = server.create(&refused);
         answer.status == 400 && answer.error() == 503 && answer.header("retry-after") == Some("1")
     };
-    let [mut one, left] = [(); 2].map(|()| with_permit(&server, &body));
+    let [mut one, left] = [(); 2].map(|()| server.in_flight(&body));
     assert!(is_refused(), "both permits of the token are held");
     server.create_with(&bearer(other.trim()), &body).plant();
     drop(left);
-    let mut two = with_permit(&server, &body);
+    let mut two = server.in_flight(&body);
     assert!(is_refused(), "both permits are held again");
 
     let lock = database::locked(&server);

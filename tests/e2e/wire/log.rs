@@ -11,28 +11,19 @@ use plant_store_tests::process::open_files;
 
 use crate::database;
 use crate::metrics::{creates, scrape, series, with_metrics};
-use crate::wire::signals::in_flight;
-
-/// Returns the single record of a request, found by the `X-Request-Id` of its answer.
-pub fn record_of(server: &Server, answer: &Response) -> Value {
-    let id = answer.header("x-request-id").expect("a request id");
-    let record = server.record(|record| record["req_id"] == id);
-    assert_eq!(server.log().matches(id).count(), 1, "one record of {id}");
-    record
-}
 
 #[test]
 fn each_request_is_one_log_record() {
     let server = Server::starting().with(&["--log-level", "debug"]).start();
     let body = plant(1, "Ficus", None);
-    let created = record_of(&server, &server.create(&body));
+    let created = server.record_of(&server.create(&body));
     assert_eq!((&created["status"], &created["token"]), (&200.into(), &"first".into()));
     assert!(created["latency_us"].is_u64() && created.get("error").is_none(), "{created}");
     let kind = (&created["level"], &created["operation"]);
     assert_eq!(kind, (&"info".into(), &"create_plant".into()));
     let remote = created["remote_addr"].as_str().expect("text");
     assert!(remote.starts_with("127.0.0.1:"), "{created}");
-    let refused = record_of(&server, &server.create_with("", &body));
+    let refused = server.record_of(&server.create_with("", &body));
     assert_eq!((&refused["status"], &refused["error"]), (&400.into(), &401.into()));
     assert!(refused["level"] == "debug" && refused.get("token").is_none(), "{refused}");
 }
@@ -62,7 +53,7 @@ fn client_that_disconnects_before_its_answer_is_logged_at_info() {
     let (mut server, metrics) = with_metrics(&["--store-timeout", "1m"]);
     let lock = database::locked(&server);
     let body = plant(1, "Ficus", None);
-    let mut leaves = in_flight(&server, &body);
+    let mut leaves = server.in_flight(&body);
     leaves.send(body.as_bytes());
     // This request is answered after the body was read. Dropshot does not notice a disconnect if
     // the last bytes and the end of the connection arrive in one read.
@@ -159,7 +150,7 @@ fn record_names_three_ignored_members_and_no_values() {
         (r#"{"id":1,"name":"other","other":"secret"}"#, "other".into()),
         (r#"{"id":1,"name":""}"#, Value::Null),
     ] {
-        let record = record_of(&server, &server.create(body));
+        let record = server.record_of(&server.create(body));
         assert_eq!(record["ignored"], expected, "{record}");
     }
     assert!(!server.log().contains("secret"));

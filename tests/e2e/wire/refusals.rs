@@ -3,7 +3,6 @@
 
 use plant_store_tests::prelude::*;
 
-use super::log::record_of;
 use crate::database;
 
 const FICUS: &str = r#"{"id":100,"name":"Ficus"}"#;
@@ -184,7 +183,7 @@ fn long_message_is_shortened_and_its_record_contains_no_value() {
     let (_, message) = answer.refusal();
     assert!(message.starts_with("`id`") && message.ends_with("column 608"), "{message}");
     assert_eq!(message.chars().count(), 200);
-    let record = record_of(&server, &answer);
+    let record = server.record_of(&answer);
     assert!(record["cause"].as_str().is_some_and(|cause| cause.contains("`id`")), "{record}");
     assert!(!server.log().contains("secret"));
 }
@@ -226,7 +225,7 @@ fn store_fault_is_500_with_its_cause_in_the_log() {
     for internal in ["plants", "table", "SQL", "store failed", ".db"] {
         assert!(!message.contains(internal), "{message}");
     }
-    let record = record_of(&server, &answer);
+    let record = server.record_of(&answer);
     let cause = record["cause"].as_str().expect("a cause");
     assert!(cause.contains(database::no_plants_table()), "{cause}");
 }

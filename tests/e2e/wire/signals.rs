@@ -6,23 +6,6 @@ use reqwest::Version;
 
 use crate::database;
 
-/// Sends the head of a request with this token. If the head is accepted, the server has sent `100
-/// Continue`, and no byte of the body has been sent. Otherwise returns the refusal.
-pub fn admitted(server: &Server, token: &str, body: &str) -> Result<Connection, Response> {
-    let mut connection = server.connect();
-    let length = format!("Content-Length: {}\r\nExpect: 100-continue\r\n", body.len());
-    let headers = format!("{}Content-Type: application/json\r\n{length}", bearer(token));
-    match connection.exchange(head(&headers).as_bytes()) {
-        Response { status: 100, .. } => Ok(connection),
-        refused => Err(refused),
-    }
-}
-
-/// Sends the head of a request with an accepted token, which must be admitted.
-pub fn in_flight(server: &Server, body: &str) -> Connection {
-    admitted(server, &server.token, body).expect("a permit")
-}
-
 /// A second signal changes nothing.
 #[test]
 fn signal_waits_for_requests_in_flight() {
@@ -32,7 +15,7 @@ fn signal_waits_for_requests_in_flight() {
         server.create(&plant(1, "Ficus", None)).plant();
         let mut silent = server.connect();
         let body = plant(2, "Fern", None);
-        let mut connection = in_flight(&server, &body);
+        let mut connection = server.in_flight(&body);
         server.signal(first);
         silent.expect_closed("before the last answer");
         if let Some(second) = second {
@@ -96,7 +79,7 @@ async fn silent_and_idle_connections_do_not_delay_shutdown() {
 fn shutdown_timeout_closes_the_store_despite_hanging_clients() {
     let flags = ["--shutdown-timeout", "100ms", "--body-timeout", "1h"];
     let mut server = Server::starting().with(&flags).start();
-    let without_body = in_flight(&server, &plant(2, "Fern", None));
+    let without_body = server.in_flight(&plant(2, "Fern", None));
     let mut half = server.connect();
     half.send(b"POST /plants HTTP/1.1\r\nHost: pl");
     let mut deaf = server.connect();
