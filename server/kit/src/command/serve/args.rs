@@ -1,20 +1,16 @@
 //! The flags of `serve`, their defaults and their variables.
 
-use std::collections::BTreeSet;
-use std::env;
 use std::net::{SocketAddr, ToSocketAddrs};
 
+use clap::Arg;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::value_parser;
-use clap::{Arg, Args as _, Command};
 use humantime::Duration;
 
-use crate::command::names;
 use crate::command::serve::tls::TlsFiles;
 use crate::command::shared::StoreArgs;
 use crate::http::Limits;
 use crate::log::{LogFormat, LogLevel};
-use crate::service::Service;
 
 /// What to do with the first token of a new store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -103,27 +99,4 @@ fn parse_address(text: &str) -> Result<SocketAddr, String> {
     let ipv4 = addresses.iter().find(|address| address.is_ipv4());
     let unknown = || format!("the name resolves to no address; {EXPECTED}");
     ipv4.or(addresses.first()).copied().ok_or_else(unknown)
-}
-
-/// Returns the sorted names of the variables that have the prefix of our flags but belong to no
-/// flag, except variables that Kubernetes sets.
-pub fn unknown_variables(service: &Service) -> Vec<String> {
-    // All flags of other commands that have a variable are also flags of `serve`.
-    let serve = names::insert(service, Args::augment_args(Command::new("serve")));
-    let known: BTreeSet<_> = serve.get_arguments().filter_map(|flag| flag.get_env()).collect();
-    let unknown = env::vars_os().map(|(name, _)| name).filter(|name| !known.contains(&**name));
-    let mut found: Vec<_> = unknown.map(|name| name.to_string_lossy().into_owned()).collect();
-    let prefix = service.variables_prefix();
-    found.retain(|name| name.starts_with(&prefix) && !is_set_by_kubernetes(name));
-    found.sort();
-    found
-}
-
-/// Returns whether Kubernetes sets the variable in each container for a service with a name such
-/// as `book-shelf`
-/// (<https://kubernetes.io/docs/tutorials/services/connect-applications-service/#environment-variables>).
-fn is_set_by_kubernetes(name: &str) -> bool {
-    let is_host = name.ends_with("_SERVICE_HOST");
-    let is_port = name.ends_with("_PORT") || name.contains("_PORT_");
-    is_host || is_port
 }

@@ -32,7 +32,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
 
 use crate::admin::Admin;
-use crate::command::serve::args::{FirstToken, unknown_variables};
+use crate::command::serve::args::FirstToken;
 use crate::command::serve::process::{http_runtime, notify_supervisor, raise_open_files};
 use crate::command::serve::stdout::print_address;
 use crate::command::serve::tls::reload_at_hangup;
@@ -64,7 +64,10 @@ pub fn run(service: &'static Service, args: &Args) -> Result<()> {
     let default = if io::stderr().is_terminal() { LogFormat::Text } else { LogFormat::Json };
     let log = Log::start(args.log_format.unwrap_or(default), args.log_level)
         .context("cannot start the log")?;
-    warn_of_flags(service, args, &log.logger);
+    if args.tls.is_none() && !args.listen.ip().is_loopback() {
+        warn!(log.logger, "without --tls-cert, tokens travel in plain text: put a proxy that \
+            terminates TLS in front, on a network that you trust"; "address" => args.listen);
+    }
     let admin = args.metrics.map(|address| start_admin(service, address, &log)).transpose()?;
     // Before the store is created, so that an address in use leaves no new store behind.
     drop(TcpListener::bind(args.listen).map_err(bind_error("listen", "--listen", args.listen))?);
@@ -79,18 +82,6 @@ pub fn run(service: &'static Service, args: &Args) -> Result<()> {
     // respond, the process exits without it.
     runtime.shutdown_timeout(THREADS_TIMEOUT);
     served
-}
-
-/// Logs warnings about flags and variables that are valid, but may be a mistake.
-fn warn_of_flags(service: &Service, args: &Args, log: &Logger) {
-    if args.tls.is_none() && !args.listen.ip().is_loopback() {
-        warn!(log, "without --tls-cert, tokens travel in plain text: put a proxy that terminates \
-            TLS in front, on a network that you trust"; "address" => args.listen);
-    }
-    let unknown = unknown_variables(service);
-    if !unknown.is_empty() {
-        warn!(log, "unknown environment variables are ignored"; "variables" => unknown.join(", "));
-    }
 }
 
 fn log_limits(args: &Args, open_files: u64, log: &Logger) {
