@@ -37,7 +37,7 @@ const REPEATS: &str = "The response has a `Retry-After` header exactly if the sa
 /// table of errors has a value twice.
 #[must_use]
 pub fn document(service: &Service) -> String {
-    let Info { title, version, description } = &service.info;
+    let Info { title, version, description, license, license_url } = &service.info;
     let refusals = match service.refusal_status {
         RefusalStatus::SameAsError => SAME_AS_ERROR,
         RefusalStatus::Always400 => ALWAYS_400,
@@ -46,7 +46,7 @@ pub fn document(service: &Service) -> String {
         .openapi(*title, version.clone())
         .description(format!("{description} {refusals} {REPEATS}"))
         .contact_name(format!("The operator of this {}", title.to_lowercase()))
-        .license("MIT", "https://opensource.org/license/mit")
+        .license(license, license_url)
         .json()
         .expect("the API description is a JSON document");
     complete(&mut described, service);

@@ -39,6 +39,8 @@
 //! #       title: "Book Shelf",
 //! #       version: Version::new(1, 0, 0),
 //! #       description: "Clients create books.",
+//! #       license: "MIT",
+//! #       license_url: "https://opensource.org/license/mit",
 //! #   },
 //!     api,
 //! #   idempotent: &["create_book"],
@@ -60,6 +62,10 @@
 //!
 //! `tests/goose-farm` in this repository is a complete service with two ways to create, a read and
 //! errors of its own.
+//!
+//! A service has one table of resources, whose ids are `i64`. Operations create a resource or read
+//! one by its id: nothing lists, changes or deletes resources. State and settings of a service are
+//! its own statics: see [`Service`].
 //!
 //! # How a request is processed
 //!

@@ -7,6 +7,13 @@ use crate::error::{ErrorCode, ErrorRow, ROWS, RefusalStatus};
 use crate::http::Context;
 
 /// A service on this kit, as a static value that [`main`](crate::main) serves and maintains.
+///
+/// The kit keeps no state and no settings of a service. What an operation needs besides the store,
+/// such as a price table or a client for another system, is a static of the service: a
+/// [`LazyLock`](std::sync::LazyLock) that reads its environment variables. The service calls
+/// [`LazyLock::force`](std::sync::LazyLock::force) before [`main`](crate::main), so that a wrong
+/// setting fails the command and not the first request. An operation must not block, because its
+/// thread serves other requests, too.
 pub struct Service {
     /// The name of the program, such as `book-shelf`, and the names that a store contains. The
     /// prefixes of the environment variables (`BOOK_SHELF_`) and of the metrics (`book_shelf_`),
@@ -52,6 +59,10 @@ pub struct Info {
     pub version: semver::Version,
     /// What the service does, in one sentence.
     pub description: &'static str,
+    /// The licence of the document, such as `MIT`.
+    pub license: &'static str,
+    /// Where to read the licence.
+    pub license_url: &'static str,
 }
 
 /// An example of a create.

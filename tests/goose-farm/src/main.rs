@@ -22,6 +22,8 @@ static GOOSE_FARM: Service = Service {
         title: "Goose Farm",
         version: Version::new(1, 0, 0),
         description: "A sample goose farm: authenticated clients add geese to it.",
+        license: "MIT",
+        license_url: "https://opensource.org/license/mit",
     },
     api: operations::api,
     idempotent: &["add_goose"],
