@@ -213,12 +213,6 @@ impl Drop for Paused {
     }
 }
 
-/// Returns whether a process has a handler for a signal.
-pub fn catches(process: Pid, signal: Signal) -> bool {
-    let caught = status(process, "SigCgt").and_then(|hex| u64::from_str_radix(&hex, 16).ok());
-    caught.is_some_and(|caught| caught & (1 << (signal as u32 - 1)) != 0)
-}
-
 /// Returns the peak memory of the process so far, in MiB.
 pub fn peak_memory_mib(process: Pid) -> f64 {
     let peak = status(process, "VmHWM").expect("the process is there");

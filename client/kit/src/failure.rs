@@ -9,7 +9,7 @@ use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::{StatusCode, Url};
 
 use crate::client::is_loopback;
-use crate::retries::{pause, retry_after};
+use crate::retries::retry_after;
 use crate::{ErrorCode, Refusal};
 
 /// How many characters of a body that is not in the contract a message shows.
@@ -82,18 +82,6 @@ impl Failure {
                 retry_after.is_some() || is_temporary(*status)
             }
             Self::Invalid(_) => false,
-        }
-    }
-
-    /// Returns how long to wait before the same request is sent again: at least as long as the
-    /// service asks for, or else `backoff`.
-    #[must_use]
-    pub fn pause(&self, backoff: Duration) -> Duration {
-        match self {
-            Self::Refused { retry_after, .. } | Self::Unexpected { retry_after, .. } => {
-                pause(*retry_after, backoff)
-            }
-            _ => backoff,
         }
     }
 }

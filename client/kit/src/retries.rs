@@ -104,7 +104,7 @@ pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 
 /// Returns the pause before the next attempt: what the service asks for, and at most as much again,
 /// so that not all clients return at the same moment.
-pub(crate) fn pause(retry_after: Option<Duration>, backoff: Duration) -> Duration {
+fn pause(retry_after: Option<Duration>, backoff: Duration) -> Duration {
     retry_after.map_or(backoff, |wanted| wanted.saturating_add(backoff.min(wanted)))
 }
 

@@ -22,7 +22,6 @@ use reqwest::header::CONTENT_TYPE;
 use serde::Serialize;
 use serde_json::json;
 use tokio::runtime::Builder;
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{Client, ClientInfo, Error, Failure, Refusal, ResponseValue};
 use connection::Connection;
@@ -43,7 +42,7 @@ pub fn main() -> ExitCode {
     let runtime = Builder::new_current_thread().enable_all().build().map_err(Into::into);
     let ran = runtime.and_then(|runtime| {
         let ran = runtime.block_on(run(&arguments));
-        // Do not wait for the runtime's threads: one may be writing to a pipe that nobody reads.
+        // Do not wait for the lookup of a host name, which may take longer than its request.
         runtime.shutdown_background();
         ran
     });
@@ -67,11 +66,16 @@ async fn run(matches: &ArgMatches) -> Result<ExitCode> {
     let connection = Connection::resolve(matches)?;
     if let Some(operation) = CliCommand::iter().find(|operation| command_name(*operation) == name) {
         let client = connection.client()?;
-        return until_interrupted(execute(client, operation, arguments)).await;
+        execute(client, operation, arguments).await?;
+        return Ok(ExitCode::SUCCESS);
     }
     match ExtraCommand::from_arg_matches(matches)? {
         ExtraCommand::Import(arguments) => import::run(&arguments, connection.client()?).await,
-        ExtraCommand::CheckToken => until_interrupted(check_token(&connection.client()?)).await,
+        ExtraCommand::CheckToken => {
+            check_token(&connection.client()?).await?;
+            write(b"{\"accepted\":true}\n")?;
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }
 
@@ -101,25 +105,7 @@ async fn check_token(client: &Client) -> Result<()> {
     if refusal.error != 400 {
         return Err(Failure::from(Error::ErrorResponse(refusal)).into());
     }
-    Ok(write(b"{\"accepted\":true}\n")?)
-}
-
-/// Runs a command until it ends or a signal arrives.
-async fn until_interrupted(command: impl Future<Output = Result<()>>) -> Result<ExitCode> {
-    tokio::select! {
-        done = command => done.map(|()| ExitCode::SUCCESS),
-        exit_code = interrupted() => Ok(exit_code),
-    }
-}
-
-/// Waits for a signal that ends a command, and returns the exit code. The first process of a
-/// container (PID 1) ignores every signal that it has no handler for.
-async fn interrupted() -> ExitCode {
-    let mut terminate = signal(SignalKind::terminate()).expect("a handler can be set");
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => ExitCode::from(130),
-        _ = terminate.recv() => ExitCode::from(143),
-    }
+    Ok(())
 }
 
 /// Returns the command line of `plants`.
@@ -130,7 +116,7 @@ pub fn command() -> Command {
         .about("Calls a plant store")
         .after_help(
             "Exit codes: 0 if the command succeeded, 1 if the service refused something or did not \
-             respond, 2 if the command cannot run, 130 or 143 after SIGINT or SIGTERM.",
+             respond, 2 if the command cannot run.",
         )
         .subcommand_required(true)
         .subcommands(CliCommand::iter().map(operation_command));

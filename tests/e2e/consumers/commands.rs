@@ -4,10 +4,9 @@ use std::os::unix::fs::{PermissionsExt, chown};
 
 use nix::unistd::geteuid;
 use plant_store_tests::prelude::*;
-use plant_store_tests::process::{Process, catches, pid, send};
 use plant_store_tests::tls::{Authority, TLS};
 
-use super::{Scripted, listener, plants, refusal, response, write};
+use super::{Scripted, plants, refusal, response, write};
 
 const CREATE: &str = "create-plant --id 1 --name Fern";
 const MONSTERA: &str = "create-plant --id -7 --name Monstera --tag -x";
@@ -60,7 +59,6 @@ fn command_ends_with_its_output_and_its_exit_code() {
         (&format!("{CREATE} --url http://u:secret@plants"), &[], "user"),
         (&format!("{CREATE} --url pst_secret"), &[], "http://HOST:PORT"),
         ("import none.jsonl", &[], "none.jsonl"),
-        ("import plants.CSV", &[], "client/README.md"),
         ("check-token", &[("PLANTS_TOKEN", "a b")], "--token or PLANTS_TOKEN"),
         ("check-token", &[("PLANTS_TOKEN_FILE", "token")], "two tokens"),
         ("check-token --token-file none", &[], "none"),
@@ -186,28 +184,5 @@ fn output_that_cannot_be_written_exits_1() {
     each_row([CREATE, "check-token", "import plants.jsonl"], |words| {
         let ended = run(&mut in_shell("exec \"$0\" \"$@\" > /dev/full", &plants(&server, words)));
         ended.expect(1, "", "No space left on device");
-    });
-}
-
-/// Sends a signal to a process. The process must end with the exit code of the signal, instead of
-/// being killed by it.
-pub fn end_by(signal: Signal, process: Process) -> Ended {
-    send(signal, &process);
-    let ended = process.end();
-    assert_eq!(ended.code, Some(128 + signal as i32), "{ended:?}");
-    ended
-}
-
-/// As the first process of a container (PID 1), a command obeys only the signals that it handles.
-#[test]
-fn signal_ends_a_command_that_waits_for_a_response() {
-    let server = Server::start();
-    let (silent, url) = listener();
-    each_row([(CREATE, Signal::SIGTERM), ("check-token", Signal::SIGINT)], |(words, signal)| {
-        let mut command = plants(&server, words);
-        let process = Process::piped(command.env("PLANTS_URL", &url));
-        let _connection = silent.accept().expect("the program connects");
-        server.wait_until("a handler", || catches(pid(&process), signal));
-        end_by(signal, process);
     });
 }

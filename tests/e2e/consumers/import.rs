@@ -1,13 +1,13 @@
-//! `plants import`: every outcome, interruptions, and the recipe that converts CSV.
+//! `plants import`: every outcome, kills, and the recipe that converts CSV.
 
 use std::io::Write;
 use std::process::ChildStdin;
+use std::slice;
 
 use plant_store_tests::prelude::*;
-use plant_store_tests::process::{Process, catches, pid, send};
+use plant_store_tests::process::{Process, send};
 
-use super::commands::end_by;
-use super::{Scripted, listener, plants, refusal, response, write};
+use super::{Scripted, plants, refusal, response, write};
 use crate::database;
 
 /// Returns this number of plants as JSON lines, with ids from 0.
@@ -16,8 +16,8 @@ fn lines(plants: usize) -> String {
     (0..plants).map(|id| line(id) + "\n").collect()
 }
 
-/// Returns the numbers in the summary: created, rejected, unanswered.
-fn counts(ended: &Ended) -> [usize; 3] {
+/// Returns the numbers in the summary: created, rejected.
+fn counts(ended: &Ended) -> [usize; 2] {
     let summary = ended.stderr.lines().last().expect("a summary");
     let words = summary.split(';').next().expect("a clause").split(' ');
     let numbers: Vec<_> = words.filter_map(|word| word.parse().ok()).collect();
@@ -62,24 +62,24 @@ fn rejected_lines_are_stdout_and_reasons_are_stderr() {
     }
     let imported = run(&mut plants(&server, "import plants.jsonl"));
     imported.expect(1, &rejected, "plants: ");
-    assert_eq!(counts(&imported), [3, reasons.len(), 0], "{imported:?}");
+    assert_eq!(counts(&imported), [3, reasons.len()], "{imported:?}");
     for (line, (place, reason)) in imported.stderr.lines().zip(&reasons) {
         assert!(line.starts_with(place) && line.contains(*reason), "{line}");
     }
     write(&server, "rejected", &rejected);
     let again = run(&mut plants(&server, "import rejected"));
     again.expect(1, &rejected, "rejected:1: ");
-    assert_eq!(counts(&again), [0, reasons.len(), 0], "{again:?}");
+    assert_eq!(counts(&again), [0, reasons.len()], "{again:?}");
     let script = "\"$0\" import <(cat rejected) --ignore-unknown";
     let ignoring = run(&mut behind(&["bash", "-c", script], &plants(&server, "import")));
-    assert_eq!(counts(&ignoring), [1, 5, 0], "{ignoring:?}");
+    assert_eq!(counts(&ignoring), [1, 5], "{ignoring:?}");
     let unknown = "{\"id\":8,\"name\":\"Fern\"}\n";
     let exported = [&*lines[0].0, &lines[4].0, unknown, &lines[9].0].concat();
     assert_eq!(server.run("export").succeeded(), exported);
     write(&server, "plants.jsonl", exported);
     let imported = run(&mut plants(&server, "import plants.jsonl"));
     imported.expect(0, "", "plants: ");
-    assert_eq!((counts(&imported), imported.stderr.lines().count()), ([4, 0, 0], 1));
+    assert_eq!((counts(&imported), imported.stderr.lines().count()), ([4, 0], 1));
 }
 
 /// Without the limit on the length of a line, an endless line would exhaust the memory.
@@ -93,10 +93,10 @@ fn endless_line_is_only_named_and_no_line_is_a_failure() {
     let endless = "x".repeat((1 << 20) + 1);
     let imported = import(&format!("{}{endless}\nFern\n{}", lines(3), lines(4)));
     imported.expect(1, "Fern\n", "plants.jsonl:4: ");
-    assert_eq!(counts(&imported), [7, 2, 0], "{imported:?}");
+    assert_eq!(counts(&imported), [7, 2], "{imported:?}");
     let imported = import("\n\r\n");
     imported.expect(1, "", "plants: ");
-    assert_eq!(counts(&imported), [0, 0, 0], "{imported:?}");
+    assert_eq!(counts(&imported), [0, 0], "{imported:?}");
 }
 
 /// Starts an import of stdin. A thread writes this text to it, and returns stdin, which stays open.
@@ -112,10 +112,10 @@ fn spawn(mut import: Command, text: String) -> (Process, thread::JoinHandle<Chil
     (import, writer)
 }
 
-/// At each signal many creates are in flight, and more lines are waiting. Every tenth id has a
-/// second line with a different plant, and every run must store the plant of the first line.
+/// At each kill many creates are in flight, and more lines are waiting. Every tenth id has a second
+/// line with a different plant, and every run must store the plant of the first line.
 #[test]
-fn interrupted_import_that_is_run_again_completes_the_store() {
+fn killed_import_that_is_run_again_completes_the_store() {
     let size = amount(2000, 100_000);
     let exported = lines(size);
     let text: Vec<_> = exported
@@ -127,28 +127,20 @@ fn interrupted_import_that_is_run_again_completes_the_store() {
         })
         .collect();
     let server = Server::start();
-    let signals = [Signal::SIGKILL, Signal::SIGINT, Signal::SIGTERM].repeat(amount(1, 7));
-    for (round, signal) in signals.iter().enumerate() {
-        let part = text.len() / (signals.len() + 1);
+    let kills = amount(3, 21);
+    for round in 0..kills {
+        let part = text.len() / (kills + 1);
         let text = text[..part * (round + 2)].join("\n");
         let (import, writer) = spawn(plants(&server, "import -"), text);
-        let half_way = size * (round + 1) / (signals.len() + 1);
+        let half_way = size * (round + 1) / (kills + 1);
         server.wait_until("half of the plants", || stored(&server) > half_way);
-        if *signal == Signal::SIGKILL {
-            send(*signal, &import);
-            assert_eq!(import.end().code, None);
-        } else {
-            // The import begins at the first line, so what it created is what is stored.
-            let interrupted = end_by(*signal, import);
-            let [created, _, unanswered] = counts(&interrupted);
-            assert_eq!((created, unanswered), (stored(&server), 0), "{interrupted:?}");
-            assert!(interrupted.stderr.contains("the rest of - was not tried"), "{interrupted:?}");
-        }
+        send(Signal::SIGKILL, &import);
+        assert_eq!(import.end().code, None);
         drop(writer.join());
     }
     write(&server, "plants.jsonl", text.join("\n"));
     let imported = run(&mut plants(&server, "import plants.jsonl"));
-    assert_eq!((imported.code, counts(&imported)), (Some(1), [size, size / 10, 0]));
+    assert_eq!((imported.code, counts(&imported)), (Some(1), [size, size / 10]));
     assert!(server.run("export").succeeded() == exported, "the store differs from the file");
 }
 
@@ -157,64 +149,59 @@ fn lasting_fault_of_the_service_ends_the_import() {
     let server = Server::start();
     database::drop_plants_table(&server);
     write(&server, "plants.jsonl", lines(100));
-    let imported = run(&mut plants(&server, "import plants.jsonl --in-flight 2 --retries 1"));
-    let [created, rejected, unanswered] = counts(&imported);
-    assert!((created, rejected) == (0, 0) && (2..=4).contains(&unanswered), "{imported:?}");
-    imported.expect(1, &lines(unanswered), "; the rest of plants.jsonl was not tried");
-    assert!(imported.stderr.lines().next().expect("a line").ends_with("; retrying"));
+    let imported = run(&mut plants(&server, "import plants.jsonl --retries 1"));
+    imported.expect(1, "", "plants.jsonl:1: refused with 500: ");
+    assert_eq!(counts(&imported), [0, 0], "{imported:?}");
+    assert!(imported.stderr.ends_with("; run the same command again\n"), "{imported:?}");
 }
 
-/// The shipped configuration of nginx answers a 400 with `error` 429, and other proxies a 429:
-/// neither is a failed try.
+/// The shipped configuration of nginx answers a 400 with `error` 429, and other proxies a 429. A
+/// proxy may refuse one body and let others pass. A response that is cut off may have been a
+/// success.
 #[test]
 fn answer_of_a_proxy_or_no_answer_is_retried_or_reported() {
     let server = Server::start();
     write(&server, "plants.jsonl", lines(1));
-    let import = |answers: &[String], retries| {
-        let proxy = Scripted::start(answers);
-        let mut import = plants(&server, &format!("import plants.jsonl --retries {retries}"));
+    let import = |answers: &[String]| {
+        // The first request checks the token.
+        let proxy = Scripted::start(&[&[refusal(400, "")], answers].concat());
+        let mut import = plants(&server, "import plants.jsonl --retries 2");
         run(import.env("PLANTS_URL", &proxy.url))
     };
     let created = response("200 OK", "", r#"{"name":"Monstera"}"#);
     let once_more = "retry-after: 1\r\n";
     let plain = response("429 Too Many Requests", once_more, "");
-    let imported = import(&[refusal(429, once_more), plain, created.clone()], 0);
-    imported.expect(0, "", "429");
-    assert_eq!(counts(&imported), [1, 0, 0], "{imported:?}");
-    let imported = import(&[String::new(), created.clone()], 1);
-    imported.expect(0, "", "; retrying");
-    assert_eq!(counts(&imported), [1, 0, 0], "{imported:?}");
-    // The import may end before the service has answered. Then no line is printed.
-    let unanswered = [
-        (String::new(), 1, "; retrying"),
-        (created[..created.len() - 1].to_owned(), 0, "the rest"),
-        (response("413 Content Too Large", "", "<html>"), 0, "413"),
-        (response("502 Bad Gateway", "", "<html>"), 1, "502"),
+    for failures in [[refusal(429, once_more), plain], [String::new(), String::new()]] {
+        let imported = import(&[&failures[..], slice::from_ref(&created)].concat());
+        imported.expect(0, "", "plants: ");
+        assert_eq!(counts(&imported), [1, 0], "{imported:?}");
+    }
+    let not_created = [
+        (created[..created.len() - 1].to_owned(), 1, "plants.jsonl:1: "),
+        (response("413 Content Too Large", "", "<html>"), 1, "413"),
+        (response("502 Bad Gateway", "", "<html>"), 0, "502"),
+        (String::new(), 0, "run the same command again"),
     ];
-    each_row(unanswered, |(answer, printed, expected)| {
-        let imported = import(&[answer], 1);
-        imported.expect(1, &lines(printed), expected);
-        assert_eq!(counts(&imported), [0, 0, 1], "{imported:?}");
+    each_row(not_created, |(answer, rejected, expected)| {
+        let imported = import(&[answer]);
+        imported.expect(1, &lines(rejected), expected);
+        assert_eq!(counts(&imported), [0, rejected], "{imported:?}");
     });
 }
 
 /// While nothing is answered, only as many lines are read as may be in flight and as wait for them.
 #[test]
-fn silent_service_ends_the_import_after_10_seconds() {
-    let server = Server::start();
-    let (_silent, url) = listener();
-    let started = Instant::now();
-    let import = plants(&server, &format!("import - --in-flight 4 --url {url}"));
+fn import_reads_no_more_lines_than_are_in_flight() {
+    let server = Server::starting().with(&["--store-timeout", "1s"]).start();
+    let _lock = database::locked(&server);
+    let import = plants(&server, "import - --in-flight 4 --retries 0");
     let (import, writer) = spawn(import, String::new());
     let mut stdin = writer.join().expect("the writer ends");
     let large = (plant(1, &"x".repeat(10_000), None) + "\n").repeat(1000);
     let written = thread::spawn(move || {
         large.as_bytes().chunks(1000).take_while(|piece| stdin.write_all(piece).is_ok()).count()
     });
-    let imported = import.end();
-    imported.expect(1, "", "there is no answer");
-    assert_eq!(counts(&imported), [0, 0, 4], "{imported:?}");
-    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
+    import.end().expect(1, "", "-:1: refused with 503: ");
     let written = written.join().expect("the writer ends") / 10;
     assert!(written < 40, "{written} lines of 10 KB were read ahead");
 }
@@ -227,25 +214,7 @@ fn refused_token_ends_the_import_of_a_pipe_at_once() {
     command.env("PLANTS_TOKEN", "pst_");
     let (import, writer) = spawn(command, lines(1));
     let _stdin = writer.join().expect("the writer ends");
-    import.end().expect(1, "", "1 unanswered; refused with 401: ");
-}
-
-/// The import blocks once a pipe is full.
-#[test]
-fn signal_ends_an_import_whose_output_nobody_reads() {
-    let server = Server::start();
-    let (mut import, writer) = spawn(plants(&server, "import -"), "Fern\n".repeat(100_000));
-    let pid = pid(&import);
-    // Bytes that were written, as in proc(5).
-    let written = || {
-        let io = fs::read_to_string(format!("/proc/{pid}/io")).expect("the import is running");
-        let count = io.lines().find_map(|line| line.strip_prefix("wchar: ")).expect("a count");
-        count.parse::<u64>().expect("a number")
-    };
-    server.wait_until("a full pipe", || written() > 64_000 && catches(pid, Signal::SIGTERM));
-    send(Signal::SIGTERM, &import);
-    assert_eq!(import.wait().expect("the import ends").code(), Some(143));
-    drop(writer.join());
+    import.end().expect(1, "", "\"error\":401");
 }
 
 /// The recipe of the client's page converts CSV to JSON lines. Every record is created as it stands

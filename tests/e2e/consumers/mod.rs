@@ -25,13 +25,6 @@ fn write(server: &Server, name: &str, text: impl AsRef<[u8]>) {
     fs::write(server.folder().join(name), text).expect("the folder is writable");
 }
 
-/// Returns a listener on a free port, and its URL.
-fn listener() -> (TcpListener, String) {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let url = format!("http://{}", listener.local_addr().expect("the listener is bound"));
-    (listener, url)
-}
-
 /// A response of the contract, or of a proxy.
 fn response(status: &str, headers: &str, body: &str) -> String {
     let length = body.len();
@@ -55,9 +48,11 @@ impl Scripted {
     /// Starts a service that gives these answers, one on each connection, and then repeats the last
     /// one. An empty answer closes the connection.
     fn start(answers: &[String]) -> Self {
-        let (listener, url) = listener();
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("the listener is bound"));
         let heads = Arc::new(Mutex::new(Vec::new()));
-        let (received, answers) = (heads.clone(), answers.to_vec());
+        let received = heads.clone();
+        let answers = answers.to_vec();
         thread::spawn(move || {
             for (number, connection) in listener.incoming().enumerate() {
                 let mut connection = BufReader::new(connection.expect("a connection"));
