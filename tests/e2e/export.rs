@@ -4,9 +4,8 @@
 use std::io::{BufRead, BufReader};
 use std::process::ChildStdout;
 
-use plant_store_tests::PID_1;
 use plant_store_tests::prelude::*;
-use plant_store_tests::process::{Process, send};
+use plant_store_tests::process::Process;
 
 use crate::database::create;
 
@@ -30,11 +29,7 @@ pub struct BlockedExport {
 
 /// Starts an export and reads its first line.
 pub fn start_export(server: &Server) -> BlockedExport {
-    blocked(binary_in(server.folder(), "export"))
-}
-
-fn blocked(mut export: Command) -> BlockedExport {
-    let mut process = Process::piped(&mut export);
+    let mut process = Process::piped(&mut binary_in(server.folder(), "export"));
     let mut rest = BufReader::new(process.stdout.take().expect("standard output is piped"));
     let mut first_line = String::new();
     rest.read_line(&mut first_line).expect("standard output is text");
@@ -70,18 +65,6 @@ fn export_into_a_closed_pipe_succeeds() {
     assert!(first_line.starts_with(r#"{"id":1,"#), "{first_line}");
     drop(rest);
     process.end().expect(0, "", "");
-}
-
-/// In a container the command is PID 1, for which the kernel applies no default action of a signal.
-#[test]
-fn export_as_pid_1_ends_at_sigterm() {
-    let server = server_with_many_plants();
-    let mut export = binary_in(server.folder(), "export");
-    export.env("LD_PRELOAD", &*PID_1);
-    let BlockedExport { process, rest, .. } = blocked(export);
-    send(Signal::SIGTERM, &process);
-    assert_eq!(process.end().code, Some(128 + Signal::SIGTERM as i32));
-    drop(rest);
 }
 
 #[test]

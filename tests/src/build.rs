@@ -18,12 +18,9 @@ pub static PLANTS: LazyLock<PathBuf> = LazyLock::new(|| build("plants"));
 /// The second service on the same libraries.
 pub static GOOSE_FARM: LazyLock<PathBuf> = LazyLock::new(|| build("goose-farm"));
 
-/// The library of the simulated disk, to be loaded with LD_PRELOAD. It and [`PID_1`] are compiled
-/// on their first use.
+/// The library of the simulated disk, to be loaded with LD_PRELOAD. It is compiled on its first
+/// use.
 pub static FAULTY_DISK: LazyLock<PathBuf> = LazyLock::new(|| library("sqlite/faulty_disk"));
-
-/// The library that tells a process that it is PID 1, to be loaded with LD_PRELOAD.
-pub static PID_1: LazyLock<PathBuf> = LazyLock::new(|| library("pid_1"));
 
 /// Builds a program of the workspace, and returns its path.
 ///

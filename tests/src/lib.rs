@@ -20,7 +20,7 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-pub use build::{FAULTY_DISK, GOOSE_FARM, PID_1, PLANT_STORE, PLANTS, build_example};
+pub use build::{FAULTY_DISK, GOOSE_FARM, PLANT_STORE, PLANTS, build_example};
 pub use folder::{Engine, Folder, binary_in};
 pub use groundwork_testing::{Connection, Launched, Response, token};
 pub use plants::{Created, bearer, head, new_plant, plant, post};

@@ -15,10 +15,9 @@ mod token;
 
 use std::env;
 use std::io::{self, Write};
-use std::process::{self, ExitCode};
-use std::thread;
+use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::error::ContextKind::{InvalidArg, InvalidSubcommand, InvalidValue};
 use clap::error::ContextValue;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -106,10 +105,6 @@ impl Cli {
 
     /// Runs the command. Errors are for the person who typed the command.
     fn run(self, service: &'static Service) -> Result<()> {
-        // `serve` handles signals itself.
-        if !matches!(self.command, Command::Serve(_)) {
-            exit_on_signals_as_pid_1().context("cannot handle signals")?;
-        }
         match self.command {
             Command::Serve(args) => serve::run(service, &args),
             Command::Token(command) => token::run(service, command),
@@ -134,21 +129,4 @@ fn redact_secrets(service: &Service, mut error: clap::Error) -> clap::Error {
         }
     }
     error
-}
-
-/// Makes SIGINT and SIGTERM end the process if its process id is 1. The kernel has no default
-/// action for signals to that process (pid_namespaces(7)).
-fn exit_on_signals_as_pid_1() -> io::Result<()> {
-    if process::id() != 1 {
-        return Ok(());
-    }
-    let signals = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM]);
-    signals.thread_block()?;
-    let wait = move || {
-        if let Ok(signal) = signals.wait() {
-            // The exit code that a shell reports for a process that was killed by a signal.
-            process::exit(128 + signal as i32);
-        }
-    };
-    thread::Builder::new().name("signals".into()).spawn(wait).map(drop)
 }
