@@ -89,9 +89,6 @@ fn digest_detects_a_changed_plant_in_a_copy() {
     let copied =
         digest(&format!("copy --from {} --to sqlite:copy.db --tokens none", server.store()));
     assert_eq!([digest("check"), digest("check --store sqlite:copy.db")], [&*copied; 2]);
-    let json = server.run("check --json").succeeded();
-    let report: Value = serde_json::from_str(&json).expect("JSON");
-    assert_eq!(report["digest"], copied);
     let copy = rusqlite::Connection::open(server.folder().join("copy.db")).expect("the copy opens");
     copy.execute_batch(r#"UPDATE plants SET json = '{"name":"X"}' WHERE id = 77"#)
         .expect("a plant");

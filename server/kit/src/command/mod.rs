@@ -84,7 +84,12 @@ enum Command {
     /// may not contain {resources} that are created while the command runs.
     Export(StoreArgs),
     Copy(copy::Args),
-    Check(check::Args),
+    /// Check whether the store is sound, even while a server runs on it
+    ///
+    /// Runs the integrity check of the database, and reads every row. The digest covers the ids and
+    /// the {resources}; `copy` prints the same digest. The exit code is 0 if the store is sound, 1
+    /// if it is not, and 2 if it cannot be checked.
+    Check(StoreArgs),
     /// Print the OpenAPI document of this release
     ///
     /// The output equals the published document byte for byte, so that you can compare a deployed
@@ -110,7 +115,7 @@ impl Cli {
             Command::Token(command) => token::run(service, command),
             Command::Export(store) => export::run(service, &store),
             Command::Copy(args) => copy::run(service, &args),
-            Command::Check(args) => check::run(service, &args),
+            Command::Check(store) => check::run(service, &store),
             Command::Openapi => print(&document(service)),
         }
     }
