@@ -1,10 +1,7 @@
 //! TLS: the protocols, the files and their reload, and misbehaving clients.
 
-use std::os::unix::fs::PermissionsExt;
 use std::sync::LazyLock;
 
-use nix::sys::stat::Mode;
-use nix::unistd::mkfifo;
 use plant_store_client::client_with;
 use plant_store_tests::new_plant;
 use plant_store_tests::prelude::*;
@@ -120,29 +117,14 @@ fn sighup_reloads_files_that_a_start_would_accept() {
         let mut left = left.map(|entry| entry.expect("an entry").file_name());
         assert!(left.all(|name| name == CERT || name == KEY), "a file is left");
     });
-    // Reading a pipe would block a start or a reload.
-    for folder in [reloaded, started] {
-        fs::remove_file(folder.join(KEY)).expect("the folder is writable");
-        mkfifo(&folder.join(KEY), Mode::S_IRWXU).expect("a pipe");
-    }
-    fails_to_reload("is not a regular file");
-    run(binary_in(started, "serve").args(TLS)).failed(1, "is not a regular file");
-
-    let key = reloaded.join(KEY);
     let open = client(&authority).build().expect("a client");
     create(&server, &open);
-    fs::remove_file(&key).expect("the pipe is there");
     let new = authority.issue(reloaded);
     server.signal(Signal::SIGHUP);
     server.wait_for_log("SIGHUP: reloaded the TLS files for new connections");
     assert_eq!(current_certificate(&server, &authority), new);
     assert_eq!(certificate(&create(&server, &open)), last, "on the open connection");
     assert_ne!(last, new);
-    assert!(!server.log().contains(r#""level":"warning""#), "{}", server.log());
-    fs::set_permissions(&key, fs::Permissions::from_mode(0o644)).expect("the file is ours");
-    server.signal(Signal::SIGHUP);
-    let record = server.record(|record| record["level"] == "warning").to_string();
-    assert!(record.contains("everybody on this machine may read the private key"), "{record}");
 }
 
 /// Connections that start a handshake (RFC 8446, section 5.1) and never finish it.

@@ -14,15 +14,14 @@
 //! of seconds ends in `_seconds`, and a histogram of sizes ends in `_size`.
 
 use std::convert::Infallible;
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use anyhow::bail;
+use anyhow::{Result, bail};
 use dropshot::{
-    ApiDescription, Body, BuildError, ConfigDropshot, HandlerTaskMode, HttpError, RequestContext,
+    ApiDescription, Body, ConfigDropshot, HandlerTaskMode, HttpError, RequestContext,
     ServerBuilder, endpoint,
 };
 use http::header::CONTENT_TYPE;
@@ -59,7 +58,7 @@ const SIZES: [f64; 11] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 51
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// A check whether the service accepts creates now. The error is for operators.
-pub type Readiness = Box<dyn Fn() -> anyhow::Result<()> + Send + Sync>;
+pub type Readiness = Box<dyn Fn() -> Result<()> + Send + Sync>;
 
 /// A running admin listener.
 pub struct Admin {
@@ -80,8 +79,8 @@ impl Admin {
     /// Starts the listener, which runs until the process ends, and installs the metrics recorder.
     /// Only metrics that are registered after this call are counted. There can be only one listener
     /// per process. `log` receives Dropshot's own records.
-    pub fn start(service: &'static Service, address: SocketAddr, log: Logger) -> io::Result<Self> {
-        let exporter = install_recorder(service).map_err(io::Error::other)?;
+    pub fn start(service: &'static Service, address: SocketAddr, log: Logger) -> Result<Self> {
+        let exporter = install_recorder(service)?;
         let starting: Readiness = Box::new(|| bail!("the service is starting"));
         let state = Arc::new(Shared { service, exporter, readiness: RwLock::new(starting) });
         let config = ConfigDropshot {
@@ -93,7 +92,7 @@ impl Admin {
         let server = {
             let _context = runtime.enter();
             let builder = ServerBuilder::new(description(), Arc::clone(&state), log);
-            builder.config(config).start().map_err(cause)?
+            builder.config(config).start()?
         };
         let admin = Self { address: server.local_addr(), state: Arc::clone(&state) };
         let serve = async move {
@@ -110,20 +109,12 @@ impl Admin {
     }
 }
 
-/// Extracts the error of the operating system if the address cannot be bound.
-fn cause(error: BuildError) -> io::Error {
-    match error {
-        BuildError::BindError { error, .. } => error,
-        other => io::Error::other(other),
-    }
-}
-
 /// Installs the recorder of the process. It records all metrics that are registered from now on.
 ///
 /// # Errors
 ///
 /// Fails if a recorder is already installed.
-fn install_recorder(service: &Service) -> anyhow::Result<PrometheusHandle> {
+fn install_recorder(service: &Service) -> Result<PrometheusHandle> {
     let recorder = PrometheusBuilder::new()
         .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), &SECONDS)?
         .set_buckets_for_metric(Matcher::Suffix("_size".into()), &SIZES)?

@@ -1,7 +1,6 @@
 //! How the server reacts to signals that stop it.
 
 use plant_store_tests::prelude::*;
-use plant_store_tests::process::signalled;
 use reqwest::Version;
 
 use crate::database;
@@ -30,20 +29,6 @@ fn signal_waits_for_requests_in_flight() {
         assert!(log.lines().last().expect("a record").contains("\"stopped\""), "{log}");
         assert_eq!(server.export().len(), 2);
     });
-}
-
-/// stdout is a pipe that nobody reads.
-#[test]
-fn full_stdout_delays_neither_start_nor_stop() {
-    const FULL: &str = "mkfifo out && exec 3<>out &&
-        dd if=/dev/zero bs=4k count=1k oflag=nonblock >&3 2>/dev/null
-        exec \"$0\" \"$@\" >out 2>log";
-    let folder = TempDir::new().expect("a temporary folder");
-    let mut serve = in_shell(FULL, &binary_in(folder.path(), "serve --first-token none"));
-    let log = || fs::read_to_string(folder.path().join("log")).unwrap_or_default();
-    let listens = || log().contains("\"listening\"");
-    let event = || wait_until(listens, || format!("it does not listen: {}", log()));
-    assert_eq!(signalled(&mut serve, event, Signal::SIGTERM).code, Some(0));
 }
 
 /// The grace period is longer than a test waits for an event, and each limit is its maximum. HTTP/2

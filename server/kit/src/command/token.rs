@@ -5,10 +5,7 @@
 //! that may be a token, and a list never contains a whole token.
 
 use std::fmt::Write as _;
-use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
 use std::thread;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -85,10 +82,6 @@ fn create(
         "a name that starts with {prefix} may be a token, and names are not secret: choose another \
          name"
     );
-    ensure!(
-        !is_stdout_discarded().unwrap_or(false),
-        "no token was issued: standard output is closed or /dev/null, so nobody would see the token"
-    );
     let expires_at = expires_in.map(end_of).transpose()?;
     let store = args.open(&service.names, Mode::Change)?;
     if store.tokens()?.iter().any(|token| token.name == name) {
@@ -122,13 +115,6 @@ pub fn issue(
         )
     })?;
     Ok(stored)
-}
-
-/// Returns whether stdout is /dev/null. If stdout was closed when the process started, Rust's
-/// runtime has opened /dev/null in its place.
-fn is_stdout_discarded() -> io::Result<bool> {
-    let stdout = File::from(io::stdout().as_fd().try_clone_to_owned()?);
-    Ok(stdout.metadata()?.rdev() == fs::metadata("/dev/null")?.rdev())
 }
 
 /// Returns the end of a duration that begins now. Stores keep whole seconds, so the time is rounded

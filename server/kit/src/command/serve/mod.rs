@@ -17,13 +17,13 @@ mod process;
 mod stdout;
 mod tls;
 
-use std::io::{self, ErrorKind, IsTerminal};
+use std::io::{self, IsTerminal};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Error, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use dropshot::ConfigTls;
 use groundwork_store::token::TokenName;
 use groundwork_store::{self as store, Engine, Kind, LAYOUT, Mode, Opened};
@@ -35,7 +35,7 @@ use crate::admin::Admin;
 use crate::command::serve::args::FirstToken;
 use crate::command::serve::process::{http_runtime, notify_supervisor, raise_open_files};
 use crate::command::serve::stdout::print_address;
-use crate::command::serve::tls::reload_at_hangup;
+use crate::command::serve::tls::{TlsFiles, reload_at_hangup};
 use crate::command::shared::StoreArgs;
 use crate::command::token;
 use crate::http::{Limits, State, start_server};
@@ -70,8 +70,9 @@ pub fn run(service: &'static Service, args: &Args) -> Result<()> {
     }
     let admin = args.metrics.map(|address| start_admin(service, address, &log)).transpose()?;
     // Before the store is created, so that an address in use leaves no new store behind.
-    drop(TcpListener::bind(args.listen).map_err(bind_error("listen", "--listen", args.listen))?);
-    let tls = args.tls.as_ref().map(|files| files.load(&log.logger)).transpose()?;
+    let cannot_listen = || format!("cannot listen on {} (--listen)", args.listen);
+    drop(TcpListener::bind(args.listen).with_context(cannot_listen)?);
+    let tls = args.tls.as_ref().map(TlsFiles::load).transpose()?;
     let open_files = raise_open_files()?;
     let runtime = http_runtime(args.http_threads).context("cannot start the runtime")?;
     // After most of the steps that may fail, because this prints the first token of a new store.
@@ -96,27 +97,10 @@ fn log_limits(args: &Args, open_files: u64, log: &Logger) {
 }
 
 fn start_admin(service: &'static Service, address: SocketAddr, log: &Log) -> Result<Admin> {
-    let started = Admin::start(service, address, log.dropshot.clone());
-    let admin = started.map_err(bind_error("serve metrics", "--metrics", address))?;
+    let admin = Admin::start(service, address, log.dropshot.clone())
+        .with_context(|| format!("cannot serve metrics on {address} (--metrics)"))?;
     info!(log.logger, "serving metrics"; "address" => %admin.address);
     Ok(admin)
-}
-
-/// Explains why the address of `flag` cannot be bound. A permission error can only mean a low port
-/// (ip(7), `ip_unprivileged_port_start`).
-fn bind_error(doing: &str, flag: &str, address: SocketAddr) -> impl Fn(io::Error) -> Error {
-    move |cause| {
-        let advice = match cause.kind() {
-            ErrorKind::PermissionDenied => {
-                ": low ports need root or CAP_NET_BIND_SERVICE; use a port from 1024 up".to_owned()
-            }
-            ErrorKind::AddrInUse => {
-                format!(": stop the program that listens there, or set another address with {flag}")
-            }
-            _ => String::new(),
-        };
-        anyhow!("cannot {doing} on {address}: {cause}{advice}")
-    }
 }
 
 /// A store that was opened to be served, and whose tokens were read.
@@ -194,14 +178,18 @@ async fn serve(
     if let Some(admin) = &admin {
         // Not the whole state, with which the admin listener would keep the store open until the
         // process exits.
-        let (tokens, commits) = (Arc::clone(&tokens), commits.clone());
+        let tokens = Arc::clone(&tokens);
+        let commits = commits.clone();
         admin.set_readiness(Box::new(move || {
             tokens.readiness()?;
             Ok(commits.readiness()?)
         }));
     }
     let address = server.local_addr();
-    print_address(service, args, address, has_first_token, log);
+    if let Err(cause) = print_address(service, args, address, has_first_token) {
+        // The service works without these lines.
+        warn!(log, "the address could not be printed"; "cause" => format!("{cause:#}"));
+    }
     info!(log, "listening"; "address" => %address, "version" => service.release(),
         "store" => %args.store.url.absolute(), "is_new" => is_new, "layout" => LAYOUT);
     let _ = notify_supervisor("READY=1");

@@ -6,18 +6,14 @@ use std::num::NonZeroUsize;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{self as unix, UnixDatagram};
-use std::thread::{self, available_parallelism};
+use std::thread::available_parallelism;
 
 use anyhow::{Context, Result};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use parking_lot::Mutex;
 use tokio::runtime::{Builder, Runtime};
 
 /// The maximum number of threads if `--http-threads` is not set. Larger numbers were not measured.
 const MAX_DEFAULT_THREADS: usize = 4;
-
-/// The threads that the service starts after the runtime, at least.
-const OTHER_THREADS: usize = 4;
 
 /// Raises the soft limit on open files to the hard limit, because each connection takes a file.
 /// Returns the limit.
@@ -36,21 +32,7 @@ pub fn http_runtime(threads: Option<u16>) -> io::Result<Runtime> {
     if count == 1 {
         return Builder::new_current_thread().enable_all().build();
     }
-    require_threads(count + OTHER_THREADS)?;
     Builder::new_multi_thread().worker_threads(count).enable_all().build()
-}
-
-/// Fails if the operating system cannot start this many threads at a time. A runtime of tokio whose
-/// threads cannot be started panics and then waits for them.
-fn require_threads(count: usize) -> io::Result<()> {
-    let gate = Mutex::new(());
-    thread::scope(|scope| {
-        let _closed = gate.lock();
-        for _ in 0..count {
-            thread::Builder::new().spawn_scoped(scope, || drop(gate.lock()))?;
-        }
-        Ok(())
-    })
 }
 
 /// Notifies the supervisor, such as systemd (sd_notify(3)), if there is one. Callers ignore errors,

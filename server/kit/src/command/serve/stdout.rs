@@ -2,42 +2,23 @@
 //! store, and the address.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::thread;
 
-use anyhow::Error;
-use slog::{Logger, warn};
+use anyhow::Result;
 
 use crate::command::serve::args::Args;
 use crate::command::shared::print;
 use crate::service::{Example, Service};
 
-/// Prints where the server listens, after a command that uses the first token if there is one. A
-/// failure is only a warning, because the service works without these lines.
-///
-/// Prints on another thread, because stdout may be a full pipe that nobody reads, and this thread
-/// handles signals and may serve requests.
+/// Prints where the server listens, after a command that uses the first token if there is one.
 pub fn print_address(
     service: &Service,
     args: &Args,
     address: SocketAddr,
     has_first_token: bool,
-    log: &Logger,
-) {
+) -> Result<()> {
     let scheme = if args.tls.is_some() { "https" } else { "http" };
     let request = if has_first_token { request(service, scheme, address) } else { String::new() };
-    let lines = format!("{request}{} listening on {scheme}://{address}\n", service.names.program);
-    let not_printed = |log: &Logger, cause: Error| {
-        warn!(log, "the address could not be printed"; "cause" => format!("{cause:#}"));
-    };
-    let logger = log.clone();
-    let printing = move || {
-        if let Err(cause) = print(&lines) {
-            not_printed(&logger, cause);
-        }
-    };
-    if let Err(cause) = thread::Builder::new().name("stdout".into()).spawn(printing) {
-        not_printed(log, cause.into());
-    }
+    print(&format!("{request}{} listening on {scheme}://{address}\n", service.names.program))
 }
 
 /// Returns a command that uses the first token.

@@ -5,24 +5,20 @@
 
 use std::convert::Infallible;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Error, Result, ensure};
+use anyhow::{Context, Error, Result};
 use dropshot::ConfigTls;
 use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use slog::{Logger, error, info, warn};
+use slog::{Logger, error, info};
 use tokio::signal::unix::Signal;
 use tokio::task::spawn_blocking;
 
 use crate::http::Server;
-
-/// The permission that lets everybody read a file (chmod(2), `S_IROTH`).
-const READABLE_BY_ALL: u32 = 0o004;
 
 /// The paths of the TLS files. The certificate file contains the certificate of the server,
 /// followed by the intermediate certificates. The key file contains the private key in PKCS #8,
@@ -39,30 +35,25 @@ pub struct TlsFiles {
 }
 
 impl TlsFiles {
-    /// Loads both files. Logs a warning if everybody may read the key.
-    pub fn load(&self, log: &Logger) -> Result<ConfigTls> {
+    /// Loads both files.
+    pub fn load(&self) -> Result<ConfigTls> {
         let chain = self.read_chain()?;
         let key = self.read_key()?;
-        let cert_file = self.cert.display();
-        let key_file = self.key.display();
         let provider = Arc::new(aws_lc_rs::default_provider());
         let mut config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
             .with_no_client_auth()
             .with_single_cert(chain, key)
-            .with_context(|| format!("{cert_file} and {key_file} cannot be used together"))?;
+            .with_context(|| {
+                let Self { cert, key } = self;
+                format!("{} and {} cannot be used together", cert.display(), key.display())
+            })?;
         // ALPN (RFC 7301) does not offer HTTP/2. There, a refusal before the end of a small body is
         // followed by RST_STREAM, and curl reports the reset instead of the refusal.
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         // Dropshot does not set TCP_NODELAY. With tickets, the first answer of a connection would
         // wait 40 ms until the client acknowledges the tickets.
         config.send_tls13_tickets = 0;
-
-        if fs::metadata(&self.key).is_ok_and(|key| key.permissions().mode() & READABLE_BY_ALL != 0)
-        {
-            warn!(log, "everybody on this machine may read the private key: chmod o-r";
-                "file" => %key_file);
-        }
         Ok(ConfigTls::Dynamic(config))
     }
 
@@ -88,13 +79,8 @@ impl TlsFiles {
     }
 }
 
-/// Reads a regular file. A pipe would block the start until somebody writes to it, and could not be
-/// read again at a reload.
 fn read(file: &Path) -> Result<Vec<u8>> {
-    let unreadable = || format!("cannot read {}", file.display());
-    let metadata = fs::metadata(file).with_context(unreadable)?;
-    ensure!(metadata.is_file(), "{} is not a regular file", file.display());
-    fs::read(file).with_context(unreadable)
+    fs::read(file).with_context(|| format!("cannot read {}", file.display()))
 }
 
 /// Reloads the TLS files on each SIGHUP, for new connections. Open connections are not affected. If
@@ -112,8 +98,7 @@ pub async fn reload_at_hangup(
             continue;
         };
         // On another thread, because a disk that does not respond would block this one.
-        let logger = log.clone();
-        let loaded = spawn_blocking(move || files.load(&logger)).await;
+        let loaded = spawn_blocking(move || files.load()).await;
         match loaded.map_err(Error::from).flatten() {
             Ok(config) => {
                 // The only error is that the server does not speak TLS.
