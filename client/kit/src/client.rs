@@ -99,7 +99,7 @@ fn parse(base_url: &str) -> Result<Url, String> {
 }
 
 /// Returns whether the host of a URL is this machine.
-pub(crate) fn is_loopback(url: &Url) -> bool {
+fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
     host == "localhost" || address.is_ok_and(|address| address.to_canonical().is_loopback())

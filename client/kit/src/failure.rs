@@ -8,7 +8,6 @@ use progenitor_client::Error;
 use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::{StatusCode, Url};
 
-use crate::client::is_loopback;
 use crate::retries::retry_after;
 use crate::{ErrorCode, Refusal};
 
@@ -41,9 +40,8 @@ pub enum Failure {
     NoResponse(reqwest::Error),
     /// The response is not in the contract: a proxy sent it, or something else than the service.
     #[error(
-        "{url} answered {status}{}{}",
-        unexpected(*.status, .location.as_deref()),
-        proxy_note(.url)
+        "{url} answered {status}{}",
+        unexpected(*.status, .location.as_deref())
     )]
     Unexpected {
         /// The HTTP status.
@@ -159,22 +157,7 @@ fn with_causes(error: &reqwest::Error) -> String {
     } else {
         ""
     };
-    escape_control(&causes) + advice + &error.url().map(proxy_note).unwrap_or_default()
-}
-
-/// Names the variable that bypasses a proxy, if the environment sets a proxy.
-fn proxy_note(url: &Url) -> String {
-    let variables =
-        ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
-    let is_set =
-        variables.iter().any(|name| std::env::var_os(name).is_some_and(|url| !url.is_empty()));
-    if !is_set || is_loopback(url) {
-        return String::new();
-    }
-    format!(
-        "; the environment sets a proxy: NO_PROXY={} bypasses it",
-        url.host_str().unwrap_or("*")
-    )
+    escape_control(&causes) + advice
 }
 
 fn unexpected(status: StatusCode, location: Option<&str>) -> String {
