@@ -161,7 +161,10 @@ fn describe_error(schema: &mut Value, table: &[NamedRow]) {
         table.iter().map(meaning).collect::<Vec<_>>().join("; "),
         retryable(table),
     );
-    let row = |row: &NamedRow| json!({ "error": row.error, "meaning": row.meaning, "retryable": row.retryable });
+    let row = |row: &NamedRow| {
+        let NamedRow { error, meaning, retryable, .. } = row;
+        json!({ "error": error, "meaning": meaning, "retryable": retryable })
+    };
     error["description"] = description.into();
     error["x-extensible-enum"] = table.iter().map(|row| row.error).collect();
     error["x-error-codes"] = table.iter().map(row).collect();

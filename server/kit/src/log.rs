@@ -187,7 +187,8 @@ impl Buffer {
     /// Makes [`Buffer::write_to`] write the remaining records and return.
     fn end(&self) {
         let mut state = self.state.lock();
-        (state.has_ended, state.is_urgent) = (true, true);
+        state.has_ended = true;
+        state.is_urgent = true;
         self.changed.notify_one();
     }
 }

@@ -49,10 +49,12 @@ pub fn run(service: &'static Service, args: &Args) -> Result<()> {
     let copy = store::Copy { names, from, to, tokens, may_add: *add, ca: store_ca.as_deref() };
     let copied = store::copy(&copy).with_context(|| format!("cannot copy {from} to {to}"))?;
     let Copied { contents, tokens } = copied;
-    let (resources, rows) = (names.table, contents.rows);
-    let (count, digest) = (tokens.len(), contents.digest());
     print(&format!(
-        "{from} was copied to {to}; {resources}: {rows}, tokens: {count}, digest: {digest}\n"
+        "{from} was copied to {to}; {}: {}, tokens: {}, digest: {}\n",
+        names.table,
+        contents.rows,
+        tokens.len(),
+        contents.digest()
     ))?;
     for token in tokens {
         let mark = if token.has_expired() { " (expired)" } else { "" };

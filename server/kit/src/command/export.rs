@@ -26,8 +26,8 @@ fn lines(service: &Service, page: &[Row]) -> Result<String> {
             Some("}") => writeln!(lines, "{{\"id\":{id}}}")?,
             Some(members) => writeln!(lines, "{{\"id\":{id},{members}")?,
             None => {
-                let (program, resource) = (service.names.program, service.resource);
-                bail!("{resource} {id} is not a JSON object: run `{program} check`")
+                let program = service.names.program;
+                bail!("{} {id} is not a JSON object: run `{program} check`", service.resource)
             }
         }
     }

@@ -185,13 +185,15 @@ impl AcceptedRequest<'_> {
         };
         let too_late = |_| Refusal::store_unavailable("the row was not read in time".into());
         let read = timeout(*limits.store_timeout, read).await.map_err(too_late)?;
-        let (program, resource) = (service.names.program, service.resource);
+        let program = service.names.program;
         let page = read.map_err(|panic| Refusal::fault(panic.to_string()))?;
         let page = page.map_err(|cause| Refusal::of_store(program, &cause))?;
         let Some(row) = page.into_iter().find(|row| row.id == id) else { return Ok(None) };
         // A message of serde could repeat a value of the row.
-        let unreadable =
-            || Refusal::fault(format!("the row {id} is not a {resource}: run `{program} check`"));
+        let unreadable = || {
+            let resource = service.resource;
+            Refusal::fault(format!("the row {id} is not a {resource}: run `{program} check`"))
+        };
         JsonText::stored(row.json).ok_or_else(unreadable).map(Some)
     }
 

@@ -33,7 +33,7 @@ impl Launched {
         let mut process = command.spawn().context("cannot start the server")?;
         let mut stdout = BufReader::new(process.stdout.take().expect("standard output is piped"));
         match read_lines(&mut stdout) {
-            Ok((first_request, url, address)) => {
+            Ok(Printed { first_request, url, address }) => {
                 Ok(Self { process, address, url, first_request, stdout })
             }
             Err(error) => {
@@ -70,18 +70,25 @@ pub fn token(printed: &str) -> Option<&str> {
     printed.lines().find_map(|line| line.strip_prefix("TOKEN="))
 }
 
-/// Reads the first request, if there is one, and the address on which the server listens.
-fn read_lines(stdout: &mut impl BufRead) -> Result<(Option<String>, String, SocketAddr)> {
-    let first_line = read_line(stdout)?;
-    let (first_request, line) = if first_line.starts_with("TOKEN=") {
-        (Some(format!("{first_line}\n{}", read_line(stdout)?)), read_line(stdout)?)
-    } else {
-        (None, first_line)
-    };
+/// What a server prints. See [`Launched`].
+struct Printed {
+    first_request: Option<String>,
+    url: String,
+    address: SocketAddr,
+}
+
+fn read_lines(stdout: &mut impl BufRead) -> Result<Printed> {
+    let mut line = read_line(stdout)?;
+    let mut first_request = None;
+    if line.starts_with("TOKEN=") {
+        first_request = Some(format!("{line}\n{}", read_line(stdout)?));
+        line = read_line(stdout)?;
+    }
     let (_, url) = line.split_once("listening on ").context("no address was printed")?;
     let authority = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
     let address = authority.and_then(|authority| authority.parse().ok());
-    Ok((first_request, url.to_owned(), address.context("the printed address is malformed")?))
+    let address = address.context("the printed address is malformed")?;
+    Ok(Printed { first_request, url: url.to_owned(), address })
 }
 
 fn read_line(stdout: &mut impl BufRead) -> Result<String> {

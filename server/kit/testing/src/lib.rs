@@ -188,7 +188,8 @@ impl Suite {
         let api = server.api.clone();
         let answers: Vec<_> = thread::scope(|scope| {
             for ids in (1..).map(|first| (first..).step_by(CLIENTS)).take(CLIENTS) {
-                let (api, answered) = (&api, answered.clone());
+                let api = &api;
+                let answered = answered.clone();
                 scope.spawn(move || {
                     // Without an answer, the row may be stored or not.
                     let answers = ids.map_while(|id| Some((id, api.create(id)?)));
