@@ -76,12 +76,12 @@
 //! | step | `error` on failure |
 //! | --- | --- |
 //! | [`respond`]: check that the bearer token is accepted | 401; 503 if none can be checked |
+//! | acquire a permit | 503 |
 //! | `Path` and `Query`: extract the parameters | 400 |
 //! | `TypedBody`: check the media type | 415 |
-//! | acquire a permit | 503 |
 //! | receive the body within its limits, and parse it | 400, 408, 413 |
 //! | check again that the token is accepted, because it may have been revoked | 401, 503 |
-//! | [`stored`](AcceptedRequest::stored): acquire a permit, and read a row | 500, 503 |
+//! | [`stored`](AcceptedRequest::stored): read a row | 500, 503 |
 //! | [`commit`](AcceptedRequest::commit): commit a row, and answer once it is durable | 409, 500, 503 |
 //!
 //! A rule of the service fits between the steps, and returns a [`Refusal`]. Answers that Dropshot
@@ -108,11 +108,11 @@
 //!
 //! # The other modules
 //!
-//! `service` contains the names and texts of a service. `document` completes the OpenAPI document. `error`
-//! contains the table of errors. `command` is the command line, with a file or a folder for each
-//! command; only this module starts the others. `log` writes all records to stderr. `admin` serves
-//! the metrics and the probes. Nothing here knows which engine stores the rows, and nothing names a
-//! service or its resource.
+//! `service` contains the names and texts of a service. `document` completes the OpenAPI document.
+//! `error` contains the table of errors. `command` is the command line, with a file or a folder for
+//! each command; only this module starts the others. `log` writes all records to stderr. `admin`
+//! serves the metrics and the probes. Nothing here knows which engine stores the rows, and nothing
+//! names a service or its resource.
 
 mod admin;
 mod command;

@@ -64,7 +64,7 @@ async fn put_goose(
 async fn add(
     id: i64,
     goose: &Goose,
-    request: &mut AcceptedRequest<'_>,
+    request: &AcceptedRequest<'_>,
 ) -> Result<Answer<Goose>, Refusal> {
     if request.token_name().starts_with(VISITOR) {
         return Err(Refusal::new(FORBIDDEN, "visitors may look at geese, but not add any"));
@@ -87,7 +87,7 @@ async fn get_goose(
     respond(context, request, async |GoosePath { id }, request| {
         let missing = || Refusal::new(NOT_FOUND, format!("there is no goose {id}"));
         let goose = request.stored(id).await?.ok_or_else(missing)?;
-        request.answer(goose)
+        Ok(request.answer(goose))
     })
     .await
 }

@@ -41,7 +41,7 @@ pub struct State {
     /// Locked while a row is read. An engine reads one page at a time, and requests that wait here
     /// take no blocking thread.
     reading: Arc<Mutex<()>>,
-    /// Each request that uses the store holds a permit while it is in the service. The permits
+    /// Each request whose token is accepted holds a permit while it is in the service. The permits
     /// bound the memory of requests.
     permits: Arc<Semaphore>,
     limits: Limits,

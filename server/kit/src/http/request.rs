@@ -4,8 +4,8 @@
 //! returns an answer or a [`Refusal`]. [`respond`] is the only code that turns the result into an
 //! answer, an access record and metrics.
 //!
-//! Before a permit is held, nothing may wait for a byte of the body, because waiting makes hyper
-//! send `100 Continue`.
+//! A request acquires its permit as soon as its token is accepted. Before that, nothing may wait
+//! for a byte of the body, because waiting makes hyper send `100 Continue`.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -30,12 +30,14 @@ use crate::http::{Context, State, body};
 use crate::service::Service;
 use crate::tokens::KnownToken;
 
-/// A request whose token is accepted. Its methods are the steps of an operation.
+/// A request whose token is accepted, and that holds a permit. Its methods are the steps of an
+/// operation.
 pub struct AcceptedRequest<'r> {
     state: Context,
     token: Arc<KnownToken>,
-    /// See [`AcceptedRequest::permit`].
-    permit: Option<Guard>,
+    /// Permits bound the memory of requests. A permit is released when the last byte of the answer
+    /// has been written to the socket, or when the connection and the commit of the row have ended.
+    permit: Guard,
     record: &'r mut AccessRecord,
 }
 
@@ -96,21 +98,17 @@ impl<I: Input + 'static> ExclusiveExtractor for UnreadRequest<I> {
 pub fn respond<I: Input, T: Content>(
     mut context: Head,
     UnreadRequest { body, .. }: UnreadRequest<I>,
-    operation: impl AsyncFnOnce(I::Value, &mut AcceptedRequest<'_>) -> Result<Answer<T>, Refusal>,
+    operation: impl AsyncFnOnce(I::Value, &AcceptedRequest<'_>) -> Result<Answer<T>, Refusal>,
 ) -> impl Future<Output = Result<Answer<T>, Error>> {
     let state = Arc::clone(context.context());
     async move {
         let mut record = AccessRecord::new(Arc::clone(&state.access_log), &mut context);
         let service = state.service;
-        let result = match accepted_token(&state, context.request.headers(), &mut record) {
-            Ok(token) => {
-                let record = &mut record;
-                let mut request = AcceptedRequest { state, token, permit: None, record };
-                match I::read(context, body, &mut request).await {
-                    Ok(input) => operation(input, &mut request).await,
-                    Err(refusal) => Err(refusal),
-                }
-            }
+        let result = match accept(state, context.request.headers(), &mut record) {
+            Ok(mut request) => match I::read(context, body, &mut request).await {
+                Ok(input) => operation(input, &request).await,
+                Err(refusal) => Err(refusal),
+            },
             Err(refusal) => {
                 drop(body);
                 Err(refusal)
@@ -134,21 +132,33 @@ pub fn respond<I: Input, T: Content>(
     }
 }
 
-/// Returns the token of the request if it is accepted.
+/// Checks that the token of the request is accepted, and acquires a permit.
 ///
 /// # Errors
 ///
-/// `error` 401, or 503 if the tokens are unavailable.
-fn accepted_token(
-    state: &State,
+/// `error` 401, or 503 if the tokens are unavailable or no permit is left.
+fn accept<'r>(
+    state: Context,
     headers: &HeaderMap,
-    record: &mut AccessRecord,
-) -> Result<Arc<KnownToken>, Refusal> {
+    record: &'r mut AccessRecord,
+) -> Result<AcceptedRequest<'r>, Refusal> {
     let digest = credentials(state.service.token_prefix, headers)?;
     let token = state.tokens.find(&digest)?;
     record.token = Some(Arc::clone(&token));
     token.check_expiry()?;
-    Ok(token)
+    let permit = acquire_permit(&state, &token)?;
+    Ok(AcceptedRequest { state, token, permit, record })
+}
+
+/// Acquires a permit of the token and one of the service.
+fn acquire_permit(state: &State, token: &KnownToken) -> Result<Guard, Refusal> {
+    let exhausted = |cause| Refusal::of(ErrorCode::SERVICE_UNAVAILABLE).because(cause);
+    let of_token = Arc::clone(&token.permits).try_acquire_owned();
+    let of_token =
+        of_token.map_err(|_| exhausted("the token already holds half of the permits"))?;
+    let of_service = Arc::clone(&state.permits).try_acquire_owned();
+    let of_service = of_service.map_err(|_| exhausted("the service has no permit left"))?;
+    Ok(Arc::new((of_service, of_token)))
 }
 
 impl AcceptedRequest<'_> {
@@ -162,16 +172,15 @@ impl AcceptedRequest<'_> {
         self.token.stored.name.as_str()
     }
 
-    /// Reads the row with this id, within `--store-timeout`. Acquires a permit first.
+    /// Reads the row with this id, within `--store-timeout`.
     ///
     /// # Errors
     ///
     /// `error` 500 or 503.
-    pub async fn stored<T>(&mut self, id: i64) -> Result<Option<JsonText<T>>, Refusal>
+    pub async fn stored<T>(&self, id: i64) -> Result<Option<JsonText<T>>, Refusal>
     where
         T: DeserializeOwned,
     {
-        self.permit()?;
         let State { service, store, reading, limits, .. } = &*self.state;
         let read = async {
             let turn = Arc::clone(reading).lock_owned().await;
@@ -206,14 +215,13 @@ impl AcceptedRequest<'_> {
     /// # Errors
     ///
     /// `error` 409, 500 or 503.
-    pub async fn commit<T: Content>(&mut self, id: i64, value: &T) -> Result<Answer<T>, Refusal> {
-        let permit = self.permit()?;
+    pub async fn commit<T: Content>(&self, id: i64, value: &T) -> Result<Answer<T>, Refusal> {
         let text = JsonText::new(value);
         let row = Row { id, json: text.share() };
         let Service { names, resource, .. } = self.state.service;
-        let committed = self.state.commits.create(row, permit).await;
+        let committed = self.state.commits.create(row, Arc::clone(&self.permit)).await;
         match committed.map_err(|cause| Refusal::of_store(names.program, &cause))? {
-            Outcome::Created | Outcome::Repeated => self.answer(text),
+            Outcome::Created | Outcome::Repeated => Ok(self.answer(text)),
             Outcome::Conflict => {
                 let message =
                     format!("{resource} {id} already exists and is different: choose another id");
@@ -222,40 +230,9 @@ impl AcceptedRequest<'_> {
         }
     }
 
-    /// Answers with this text. Acquires a permit, unless an earlier step has done so.
-    ///
-    /// # Errors
-    ///
-    /// `error` 503.
-    pub fn answer<T: Content>(&mut self, text: JsonText<T>) -> Result<Answer<T>, Refusal> {
-        let permit = self.permit()?;
-        self.permit = None;
-        Ok(Answer::ok(text, permit))
-    }
-
-    /// Acquires a permit of the service and of the token, or returns what an earlier step has
-    /// acquired.
-    ///
-    /// Permits bound the memory of requests. So a request acquires them before any byte of its body
-    /// or of the store is read, and releases them when the last byte of its answer has been written
-    /// to the socket, or when the connection and the commit of the row have ended.
-    ///
-    /// # Errors
-    ///
-    /// `error` 503 if other requests hold all permits of one of them.
-    fn permit(&mut self) -> Result<Guard, Refusal> {
-        if let Some(permit) = &self.permit {
-            return Ok(Arc::clone(permit));
-        }
-        let exhausted = |cause| Refusal::of(ErrorCode::SERVICE_UNAVAILABLE).because(cause);
-        let of_token = Arc::clone(&self.token.permits).try_acquire_owned();
-        let of_token =
-            of_token.map_err(|_| exhausted("the token already holds half of the permits"))?;
-        let of_service = Arc::clone(&self.state.permits).try_acquire_owned();
-        let of_service = of_service.map_err(|_| exhausted("the service has no permit left"))?;
-        let permit: Guard = Arc::new((of_service, of_token));
-        self.permit = Some(Arc::clone(&permit));
-        Ok(permit)
+    /// Answers with this text.
+    pub fn answer<T: Content>(&self, text: JsonText<T>) -> Answer<T> {
+        Answer::ok(text, Arc::clone(&self.permit))
     }
 }
 
@@ -266,16 +243,14 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for TypedBo
         <Self as ExclusiveExtractor>::metadata(content_type)
     }
 
-    /// Receives and parses the body, within the limits: checks the media type, acquires a permit,
-    /// and only then reads the first byte. Checks the token again at the end, because it may have
-    /// been revoked since.
+    /// Checks the media type, and receives and parses the body, within the limits. Checks the token
+    /// again at the end, because it may have been revoked since.
     ///
     /// # Errors
     ///
-    /// `error` 400, 401, 408, 413, 415 or 503.
+    /// `error` 400, 401, 408, 413, 415, or 503 if the tokens are unavailable.
     async fn read(head: Head, body: Body, request: &mut AcceptedRequest<'_>) -> Result<T, Refusal> {
         require_json(head.request.headers())?;
-        request.permit()?;
         // Free the head, which may have 400 KiB, because the rest of the request may take a while.
         drop(head);
         let body = body::receive(body, &request.state.limits).await?;
