@@ -63,9 +63,16 @@
 //! `tests/goose-farm` in this repository is a complete service with two ways to create, a read and
 //! errors of its own.
 //!
-//! A service has one table of resources, whose ids are `i64`. Operations create a resource or read
-//! one by its id: nothing lists, changes or deletes resources. State and settings of a service are
-//! its own statics: see [`Service`].
+//! State and settings of a service are its own statics: see [`Service`].
+//!
+//! # What a service cannot do
+//!
+//! - Change, delete or list resources: an operation creates a resource, or reads one by its id.
+//! - Have a second kind of resource: a store has one table.
+//! - Choose the type of an id: it is an `i64`.
+//! - Give scopes to a token: a token has only a name, [`AcceptedRequest::token_name`], and an expiry.
+//!   An operation can refuse a request by the name, after the body has been read.
+//! - Answer with another status than 200 if it succeeds.
 //!
 //! # How a request is processed
 //!

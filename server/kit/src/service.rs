@@ -6,7 +6,8 @@ use groundwork_store::{Names, StoreUrl};
 use crate::error::{ErrorCode, ErrorRow, ROWS, RefusalStatus};
 use crate::http::Context;
 
-/// A service on this kit, as a static value that [`main`](crate::main) serves and maintains.
+/// A service on this kit, as a static value that [`main`](crate::main) serves and maintains. [The
+/// crate](crate#what-a-service-cannot-do) lists what no service can do.
 ///
 /// The kit keeps no state and no settings of a service. What an operation needs besides the store,
 /// such as a price table or a client for another system, is a static of the service: a
