@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use xtask::checkout::{DOCUMENT, find_root};
+use xtask::checkout::find_root;
 use xtask::{bench, checks, compat, conformance, faults, release};
 
 /// The chores of this repository
@@ -31,7 +31,7 @@ enum Chore {
         check: bool,
     },
     /// Compare the document with an older one, and fail if the changes need a larger version
-    Compat(compat::Base),
+    Compat(compat::Flags),
     /// Put faults into a copy, one at a time, and print which test finds each of them
     Faults(faults::Faults),
     /// Check the document and the service with third-party tools: linters, Schemathesis, clients of
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
         Chore::Ci => checks::ci(),
         Chore::Generate { check: false } => checks::generate(),
         Chore::Generate { check: true } => checks::drift(),
-        Chore::Compat(base) => compat::check("server/src/lib.rs", DOCUMENT, &base),
+        Chore::Compat(flags) => compat::check(&flags),
         Chore::Faults(faults) => faults::run(&faults),
         Chore::Conformance(parts) => conformance::run(&parts),
         Chore::Release(build) => release::run(&build),

@@ -23,9 +23,6 @@ pub struct Change {
     pub place: String,
     /// Every place that has the change.
     pub places: Vec<String>,
-    /// The place in each document, or the longest prefix of it that the document contains.
-    #[serde(skip)]
-    pub(crate) in_both: Pointers,
     /// The older value; `None` if it was added.
     pub old: Option<Shown>,
     /// The newer value; `None` if it was removed.
@@ -42,7 +39,7 @@ pub struct Change {
 impl Change {
     pub(crate) fn new(
         kind: Kind,
-        in_both: Pointers,
+        place: String,
         old: Option<Shown>,
         new: Option<Shown>,
         reach: Reach,
@@ -64,14 +61,12 @@ impl Change {
         let is_used = !reach.operations.is_empty();
         // Generated code may send or receive a type that no operation uses.
         let direction = if is_used { reach.direction } else { Direction::BOTH };
-        let place = if new.is_none() { &in_both.old } else { &in_both.new };
         Self {
             class: kind.class(is_used, direction),
             kind,
             reason: kind.reason(direction),
-            place: place.clone(),
             places: vec![place.clone()],
-            in_both,
+            place,
             old,
             new,
             change,
@@ -113,13 +108,6 @@ impl Reach {
         self.direction = self.direction.or(direction);
         self.operations.extend(operations.into_iter().cloned());
     }
-}
-
-/// The place of a change in the older and in the newer document, as JSON pointers.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Pointers {
-    pub old: String,
-    pub new: String,
 }
 
 /// A value of a document, in full for programs and in brief for people.

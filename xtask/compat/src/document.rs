@@ -3,13 +3,12 @@
 use std::fmt;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
-use serde_saphyr::Spanned;
 use serde_saphyr::options::{DuplicateKeyPolicy, Options};
 
-use crate::json::{steps, unified};
+use crate::json::unified;
 use crate::model::Model;
 use crate::read;
 
@@ -20,35 +19,26 @@ pub struct Document {
     pub name: String,
     /// `info.version`, which need not be a semantic version.
     pub version: String,
-    /// The source text, in JSON or YAML.
+    /// The whole document.
     #[serde(skip)]
-    pub text: String,
-    #[serde(skip)]
-    pub(crate) json: Value,
+    pub json: Value,
     #[serde(skip)]
     pub(crate) model: Model,
 }
 
 impl Document {
     /// Parses a document. An error contains its name.
-    pub fn parse(name: &str, text: String) -> Result<Self> {
+    pub fn parse(name: &str, text: &str) -> Result<Self> {
         Self::of(name, text).with_context(|| format!("the document of {name}"))
     }
 
-    fn of(name: &str, mut text: String) -> Result<Self> {
+    fn of(name: &str, text: &str) -> Result<Self> {
         // A parser may ignore a byte order mark (RFC 8259, section 8.1).
-        if text.starts_with(BYTE_ORDER_MARK) {
-            text.drain(..BYTE_ORDER_MARK.len_utf8());
-        }
-        let json = if text.trim_start().starts_with('{') {
-            let mut json = serde_json::Deserializer::from_str(&text);
-            let read = Reader.deserialize(&mut json);
-            read.and_then(|read| json.end().map(|()| read)).context("it is not JSON")?
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let UniqueKeys(json) = if text.trim_start().starts_with('{') {
+            serde_json::from_str(text).context("it is not JSON")?
         } else {
-            let read =
-                serde_saphyr::with_deserializer_from_str_with_options(&text, yaml(), |yaml| {
-                    Reader.deserialize(yaml)
-                });
+            let read = serde_saphyr::from_str_with_options(text, yaml());
             read.map_err(|error| anyhow!("it is not YAML: {error}"))?
         };
         check(&json)?;
@@ -56,7 +46,7 @@ impl Document {
         let version = &json["info"]["version"];
         let version = version.as_str().map_or_else(|| version.to_string(), str::to_owned);
         let model = read::model(&json)?;
-        Ok(Self { name: name.to_owned(), version, text, json, model })
+        Ok(Self { name: name.to_owned(), version, json, model })
     }
 
     /// Whether two documents have the same values, also if one is JSON and the other one YAML.
@@ -64,20 +54,7 @@ impl Document {
     pub fn equals(&self, other: &Self) -> bool {
         unified(&self.json) == unified(&other.json)
     }
-
-    /// The line on which the value at a JSON pointer begins, counted from 1.
-    pub(crate) fn line(&self, pointer: &str) -> Option<u64> {
-        let steps: Vec<String> = steps(pointer).collect();
-        // JSON is a subset of YAML.
-        let found =
-            serde_saphyr::with_deserializer_from_str_with_options(&self.text, yaml(), |read| {
-                Line(&steps).deserialize(read)
-            });
-        found.ok().flatten()
-    }
 }
-
-const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// YAML 1.2, in which `no` is a string, with the depth limit of serde_json.
 fn yaml() -> Options {
@@ -95,16 +72,17 @@ fn yaml() -> Options {
     }
 }
 
-/// Reads a value, and rejects duplicate keys: a parser would silently drop one of the two members.
-struct Reader;
+/// A value without duplicate keys. A parser would silently drop one of the two members.
+struct UniqueKeys(Value);
 
-impl<'de> DeserializeSeed<'de> for Reader {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(self)
+impl<'de> Deserialize<'de> for UniqueKeys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Reader).map(Self)
     }
 }
+
+/// Reads the value of [`UniqueKeys`].
+struct Reader;
 
 impl<'de> Visitor<'de> for Reader {
     type Value = Value;
@@ -139,7 +117,7 @@ impl<'de> Visitor<'de> for Reader {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
         let mut items = Vec::new();
-        while let Some(item) = seq.next_element_seed(Reader)? {
+        while let Some(UniqueKeys(item)) = seq.next_element()? {
             items.push(item);
         }
         Ok(Value::Array(items))
@@ -154,56 +132,10 @@ impl<'de> Visitor<'de> for Reader {
             if members.contains_key(&name) {
                 return Err(A::Error::custom(format!("the key `{name}` is duplicated")));
             }
-            members.insert(name, map.next_value_seed(Reader)?);
+            let UniqueKeys(value) = map.next_value()?;
+            members.insert(name, value);
         }
         Ok(Value::Object(members))
-    }
-}
-
-/// Finds the line of the value at a JSON pointer, of which these are the reference tokens.
-struct Line<'a>(&'a [String]);
-
-impl<'de> DeserializeSeed<'de> for Line<'_> {
-    type Value = Option<u64>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        if self.0.is_empty() {
-            let found = Spanned::<IgnoredAny>::deserialize(deserializer)?;
-            return Ok(Some(found.referenced.line()));
-        }
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Line<'_> {
-    type Value = Option<u64>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object or a list")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let wanted = self.0[0].parse().unwrap_or(usize::MAX);
-        for _ in 0..wanted {
-            if seq.next_element::<IgnoredAny>()?.is_none() {
-                return Ok(None);
-            }
-        }
-        let found = seq.next_element_seed(Line(&self.0[1..]))?.flatten();
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(found)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut found = None;
-        while let Some(name) = map.next_key::<String>()? {
-            if name == self.0[0] {
-                found = map.next_value_seed(Line(&self.0[1..]))?;
-            } else {
-                map.next_value::<IgnoredAny>()?;
-            }
-        }
-        Ok(found)
     }
 }
 

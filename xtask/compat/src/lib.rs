@@ -9,10 +9,9 @@
 //!       → model       the document in normal form
 //!   → compare     finds the changes, and the operations that each change affects
 //!     → kind        the rules: each kind of change, its class and the reason
-//!   → report      the changes, most severe first, and the version that they need
+//!   → report      the changes, most severe first, what is accepted, and the version they need
 //!     → change      a change, and how its values are shown
-//!     → place       the place of a change for people
-//!     → accepted    the file of accepted changes
+//!     → text        places and values for people
 //!     → output      text, JSON, and annotations for GitHub
 //! ```
 //!
@@ -23,7 +22,6 @@
 //!
 //! A change of an unknown keyword counts as a break, so that no change passes unnoticed.
 
-mod accepted;
 mod change;
 mod compare;
 mod document;
@@ -32,7 +30,6 @@ mod keyword;
 mod kind;
 mod model;
 pub mod output;
-mod place;
 mod read;
 mod report;
 mod text;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use openapi_compat::output::{Check, Format, Side, for_github};
+use openapi_compat::output::{Check, Format, for_github};
 use openapi_compat::{Class, Document, compare, printable};
 
 /// The size limit of a document, in bytes. The largest document of a well-known service has 12 MB.
@@ -64,7 +64,7 @@ fn run(args: &Args) -> Result<bool> {
     }
     let check = if args.semver { Check::Semver } else { Check::FailOn(args.fail_on) };
     // GitHub has no file for stdin.
-    let annotated = (args.pinned != Path::new("-")).then_some((&*args.pinned, Side::Old));
+    let annotated = (args.pinned != Path::new("-")).then_some(&*args.pinned);
     report.print(check, args.format, annotated)
 }
 
@@ -80,7 +80,7 @@ fn read(path: &Path) -> Result<Document> {
     ensure!(!is_utf_16, "{name} is UTF-16: save it as UTF-8, without a byte order mark");
     let text = String::from_utf8(bytes).with_context(|| format!("{name} is not UTF-8 text"))?;
     ensure!(!text.trim().is_empty(), "{name} is empty");
-    Document::parse(&name, text)
+    Document::parse(&name, &text)
 }
 
 /// Reads at most one byte more than the limit.

@@ -3,9 +3,7 @@
 //! The conclusion is in the first line, and again after the changes. Nothing here decides what a
 //! change means.
 
-use std::env;
 use std::fmt;
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -14,8 +12,7 @@ use clap::ValueEnum;
 use serde_json::json;
 
 use crate::change::Change;
-use crate::place::words;
-use crate::text::{cut, printable};
+use crate::text::{cut, place_words, printable};
 use crate::{Class, Report};
 
 /// The number of annotations that GitHub shows for a step.
@@ -23,9 +20,6 @@ const MOST_ANNOTATIONS: usize = 10;
 
 /// The approximate width of a line, in columns.
 const WIDTH: usize = 120;
-
-/// The longest summary in characters. GitHub refuses summaries that are larger than 1 MiB.
-const LONGEST_SUMMARY: usize = 250_000;
 
 /// What makes the check fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,19 +35,10 @@ pub enum Check {
 pub enum Format {
     /// One line for each change, most severe first, and the reasons
     Text,
-    /// Text, up to ten annotations for the breaking changes, and the summary of the job
+    /// Text, and annotations for the first ten breaking changes
     Github,
     /// All details, for programs
     Json,
-}
-
-/// One of the two documents.
-#[derive(Clone, Copy)]
-pub enum Side {
-    /// The older one.
-    Old,
-    /// The newer one.
-    New,
 }
 
 /// Prints a line for each change and each note, then the reason for each rule.
@@ -79,30 +64,22 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    /// Prints the report, and returns whether the check fails. `annotated` is the document whose
-    /// lines get the annotations.
-    pub fn print(
-        &self,
-        check: Check,
-        format: Format,
-        annotated: Option<(&Path, Side)>,
-    ) -> Result<bool> {
+    /// Prints the report, and returns whether the check fails. `annotated` is the document that
+    /// gets the annotations.
+    pub fn print(&self, check: Check, format: Format, annotated: Option<&Path>) -> Result<bool> {
         let fails = match check {
             Check::FailOn(class) => self.class() >= Some(class),
             Check::Semver => self.has_too_small_version()?,
         };
         let conclusion = self.conclusion(check, fails)?;
-        let mut text = self.text(&conclusion, fails);
-        match format {
-            Format::Text => {}
-            Format::Json => text = self.json(&conclusion, fails),
+        let text = match format {
+            Format::Text => self.text(&conclusion, fails),
+            Format::Json => self.json(&conclusion, fails),
             Format::Github => {
-                if let Some(path) = env::var_os("GITHUB_STEP_SUMMARY") {
-                    write_summary(Path::new(&path), &text).context("cannot write the summary")?;
-                }
-                text += &self.annotations(check, fails, &conclusion, annotated);
+                let annotations = self.annotations(check, fails, &conclusion, annotated);
+                self.text(&conclusion, fails) + &annotations
             }
-        }
+        };
         let mut output = io::stdout().lock();
         let printed = writeln!(output, "{}", text.trim_end()).and_then(|()| output.flush());
         printed.context("cannot print the result")?;
@@ -124,7 +101,7 @@ impl Report {
         let first = operations.first().map_or("no operation", String::as_str);
         let operation = cut(&printable(first), longest) + &more(operations.len());
         let left = left.saturating_sub(operation.len()).max(longest);
-        let place = cut(&printable(&words(place, document)), left) + &more(places.len());
+        let place = cut(&printable(&place_words(place, document)), left) + &more(places.len());
         let place = if place.is_empty() { place } else { format!("  {place}") };
         format!("{verdict:13}  {operation}{place}  {what}  ({})", printable(&rule))
     }
@@ -185,17 +162,16 @@ impl Report {
         .to_string()
     }
 
-    /// Returns annotations for the breaking changes, with their lines in a document: errors if they
-    /// make the check fail, or else warnings. If there are too many, the last annotation counts the
-    /// rest. A check that fails without a breaking change gets one annotation.
+    /// Returns annotations of a document for the first breaking changes: errors if they make the
+    /// check fail, or else warnings. A check that fails without a breaking change gets one.
     fn annotations(
         &self,
         check: Check,
         fails: bool,
         conclusion: &str,
-        annotated: Option<(&Path, Side)>,
+        annotated: Option<&Path>,
     ) -> String {
-        let file = annotated.map_or_else(String::new, |(path, _)| {
+        let file = annotated.map_or_else(String::new, |path| {
             // GitHub's toolkit escapes a value like this.
             let file = printable(&path.display().to_string());
             let file = file.replace('%', "%25").replace(':', "%3A").replace(',', "%2C");
@@ -203,42 +179,19 @@ impl Report {
         });
         let mut breaking = self.grouped();
         breaking.retain(|change| change.class >= Class::Source && change.accepted.is_none());
-        let is_cut = breaking.len() > MOST_ANNOTATIONS;
-        let shown = if is_cut { MOST_ANNOTATIONS - 1 } else { breaking.len() };
+        if breaking.is_empty() && fails {
+            return for_github(true, &file, conclusion);
+        }
         let annotation = |change: &Change| {
             let is_error = match check {
                 Check::FailOn(class) => change.class >= class,
                 Check::Semver => fails,
             };
-            let line = annotated.and_then(|(_, side)| match side {
-                Side::Old => self.old.line(&change.in_both.old),
-                Side::New => self.new.line(&change.in_both.new),
-            });
-            let line = line.map_or_else(String::new, |line| format!(",line={line}"));
-            for_github(is_error, &format!("{file}{line}"), &self.line(change))
+            for_github(is_error, &file, &self.line(change))
         };
-        let mut lines: Vec<String> = breaking[..shown].iter().map(annotation).collect();
-        if is_cut {
-            let hidden = breaking.len() - shown;
-            let message = format!("{hidden} more changes break a client: the log lists them all");
-            lines.push(for_github(fails, &file, &message));
-        } else if lines.is_empty() && fails {
-            lines.push(for_github(true, &file, conclusion));
-        }
-        lines.join("\n")
+        let shown: Vec<_> = breaking.iter().take(MOST_ANNOTATIONS).map(annotation).collect();
+        shown.join("\n")
     }
-}
-
-/// Appends the report to the summary of a GitHub job.
-fn write_summary(path: &Path, text: &str) -> io::Result<()> {
-    let mut summary = File::options().append(true).create(true).open(path)?;
-    let shown: String = text.chars().take(LONGEST_SUMMARY).collect();
-    writeln!(summary, "```text\n{}\n```", shown.trim_end())?;
-    if shown.len() < text.len() {
-        let note = "The report was truncated: see the log of the step for the rest.";
-        writeln!(summary, "{note}")?;
-    }
-    Ok(())
 }
 
 /// Returns the workflow command of GitHub that shows an error or a warning, for a message of one

@@ -1,11 +1,14 @@
-//! All changes between two documents, and the version that they need by Semantic Versioning 2.0.0.
+//! All changes between two documents: which of them a file accepts, and the version that they need
+//! by Semantic Versioning 2.0.0.
 
 use std::cmp::Ordering::Less;
+use std::fs;
+use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use semver::{Prerelease, Version};
 
-use crate::{Change, Class, Document};
+use crate::{Change, Class, Document, Kind};
 
 /// All changes between two documents.
 pub struct Report {
@@ -49,6 +52,39 @@ impl Report {
         grouped
     }
 
+    /// Marks the changes that a file accepts, so that they do not make the check fail. A line that
+    /// matches no change becomes a note. An error contains the file and the line.
+    pub fn accept(&mut self, path: &Path) -> Result<()> {
+        let file = path.display();
+        let text = fs::read_to_string(path).with_context(|| format!("cannot read {file}"))?;
+        let grouped = self.grouped();
+        for (at, line) in (1..).zip(text.lines().map(str::trim)) {
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            // The line itself may contain `#`. It ends with the kind of change in parentheses.
+            let line = words(line);
+            let (what, reason) = line.rsplit_once(") #").unwrap_or((&line, ""));
+            ensure!(
+                !reason.trim().is_empty(),
+                "{file}, line {at}: a change is accepted without a reason: write it behind ` # `"
+            );
+            let mut is_found = false;
+            // Nobody knows what changed in schemas that were not compared, so no line accepts it.
+            for change in grouped.iter().filter(|change| change.kind != Kind::NotCompared) {
+                if words(&self.line(change)).strip_suffix(')') == Some(what) {
+                    is_found = true;
+                    let own = self.changes.iter_mut().filter(|one| one.key() == change.key());
+                    own.for_each(|one| one.accepted = Some(reason.trim().to_owned()));
+                }
+            }
+            if !is_found {
+                self.notes.push(format!("line {at} of {file} accepts no change: remove it"));
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the smallest `info.version` that the newer document may have.
     ///
     /// A pre-release promises nothing (section 9), so after a pre-release any change may keep the
@@ -84,4 +120,9 @@ fn version(document: &Document) -> Result<Version> {
     let Document { name, version, .. } = document;
     let invalid = || format!("info.version {version} of {name} is not a semantic version");
     version.parse().with_context(invalid)
+}
+
+/// Replaces each run of spaces by one space.
+fn words(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -72,7 +72,7 @@ fn releases(root: &Path) -> Result<Vec<String>> {
 pub fn named(root: &Path, path: &str, against: &str) -> Result<Document> {
     if Path::new(against).is_file() {
         let text = fs::read_to_string(against).with_context(|| format!("cannot read {against}"))?;
-        return Document::parse(&format!("the file {against}"), text);
+        return Document::parse(&format!("the file {against}"), &text);
     }
     let older = if against.is_empty() { None } else { at(root, path, against, against)? };
     older.with_context(|| {
@@ -86,7 +86,7 @@ fn at(root: &Path, path: &str, revision: &str, name: &str) -> Result<Option<Docu
     let commit = object(root, &format!("{revision}^{{commit}}"))?.unwrap_or_default();
     let text = git(root, &["cat-file", "blob", &blob])?.unwrap_or_default();
     let short = commit.get(..7).unwrap_or_default();
-    Document::parse(&format!("{name} ({short})"), text).map(Some)
+    Document::parse(&format!("{name} ({short})"), &text).map(Some)
 }
 
 fn is_head(root: &Path, tag: &str) -> Result<bool> {

@@ -9,52 +9,54 @@
 
 pub mod base;
 
-use std::env;
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use openapi_compat::output::{Check, Side};
+use openapi_compat::output::Check;
 use openapi_compat::{Document, Format, compare};
 
-use crate::checkout::root;
+use crate::checkout::{DOCUMENT, root};
+
+/// The source file that contains the version of the document.
+const SERVICE: &str = "server/src/lib.rs";
 
 /// The arguments of the compatibility check.
-#[derive(Args, Clone, Default)]
-pub struct Base {
+#[derive(Args)]
+pub struct Flags {
     /// Revision or file to compare with [default: the last release, which is a tag `v*`; before the
     /// first release, the merge base with origin/main]
     #[arg(long, value_name = "REV|FILE")]
-    pub against: Option<String>,
+    against: Option<String>,
+    /// The output format
+    #[arg(long, default_value = "text")]
+    format: Format,
 }
 
-/// Compares the document at `path` with an older one, prints every change, and fails if the changes
-/// need a larger version than the document has. `service` is the source file with the version. In a
-/// job of GitHub, also writes its summary and annotates the document.
-pub fn check(service: &str, path: &str, base: &Base) -> Result<()> {
-    let text = fs::read_to_string(root().join(path));
-    let new = Document::parse(path, text.with_context(|| format!("cannot read {path}"))?)?;
-    let old = match &base.against {
-        Some(against) => Some(base::named(root(), path, against)?),
-        None => base::base(root(), path, &new)?,
+/// Compares the document with an older one, prints every change, and fails if the changes need a
+/// larger version than the document has.
+pub fn check(Flags { against, format }: &Flags) -> Result<()> {
+    let text = fs::read_to_string(root().join(DOCUMENT));
+    let new = Document::parse(DOCUMENT, &text.with_context(|| format!("cannot read {DOCUMENT}"))?)?;
+    let old = match against {
+        Some(against) => Some(base::named(root(), DOCUMENT, against)?),
+        None => base::base(root(), DOCUMENT, &new)?,
     };
     let Some(old) = old else {
-        println!("{path} {}: no commit has an older document", new.version);
+        println!("{DOCUMENT} {}: no commit has an older document", new.version);
         return Ok(());
     };
     let mut report = compare(old, new);
     // The file is optional.
-    let accepted = Path::new(path).with_file_name("accepted-changes.txt");
+    let accepted = Path::new(DOCUMENT).with_file_name("accepted-changes.txt");
     if root().join(&accepted).exists() {
         report.accept(&root().join(&accepted))?;
     }
-    let is_on_github = env::var_os("GITHUB_STEP_SUMMARY").is_some();
-    let format = if is_on_github { Format::Github } else { Format::Text };
-    let fails = report.print(Check::Semver, format, Some((Path::new(path), Side::New)))?;
+    let fails = report.print(Check::Semver, *format, Some(Path::new(DOCUMENT)))?;
     ensure!(
         !fails,
-        "set `info.version` in {service}, then run `cargo xtask generate`; or accept the changes in \
+        "set `info.version` in {SERVICE}, then run `cargo xtask generate`; or accept the changes in \
          {}",
         accepted.display()
     );

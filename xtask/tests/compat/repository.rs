@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use openapi_compat::Document;
-use serde_json::Value;
 use tempfile::TempDir;
 use xtask::checkout::DOCUMENT;
 use xtask::compat::base::base;
@@ -77,11 +76,10 @@ impl Repository {
     /// Returns the description and the name of the base of the document with this description,
     /// `None` if there is no base, or the error.
     pub fn base(&self, description: &str) -> Result<Option<(String, String)>, String> {
-        let present = Document::parse("this test", described(description)).expect("a document");
+        let present = Document::parse("this test", &described(description)).expect("a document");
         let base = base(&self.root, DOCUMENT, &present).map_err(|error| format!("{error:#}"))?;
         Ok(base.map(|base| {
-            let json: Value = serde_json::from_str(&base.text).expect("a document is JSON");
-            let description = json["info"]["description"].as_str().expect("a description");
+            let description = base.json["info"]["description"].as_str().expect("a description");
             (description.to_owned(), base.name)
         }))
     }

@@ -31,7 +31,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use crate::Document;
-use crate::change::{Change, Pointers, Reach, Shown};
+use crate::change::{Change, Reach, Shown};
 use crate::json::{Json, Place, nearest};
 use crate::kind::{Direction, Kind};
 use crate::model::{Annotations, Schema};
@@ -187,12 +187,8 @@ impl Comparison<'_> {
     /// Adds to each change the operations that it affects, and merges equal changes of one place.
     fn finish(self) -> Vec<Change> {
         let mut reached: HashMap<_, Reach> = HashMap::new();
-        let mut all: BTreeMap<_, (Pointers, Reach)> = BTreeMap::new();
+        let mut all: BTreeMap<_, Reach> = BTreeMap::new();
         for Found { at, kind, old, new } in self.found {
-            let places = Pointers {
-                old: nearest(&self.old.json, &at.old),
-                new: nearest(&self.new.json, &at.new),
-            };
             let reach = reached.entry(at.node).or_insert_with(|| self.graph.reach(at.node));
             let direction = reach.direction.and(at.direction);
             let is_used = !reach.operations.is_empty();
@@ -201,14 +197,16 @@ impl Comparison<'_> {
                 // The property is never sent in this direction.
                 continue;
             }
-            let shown = if new.is_none() { &places.old } else { &places.new }.clone();
-            let key = (shown, kind, old, new);
-            let (_, all) = all.entry(key).or_insert_with(|| (places, Reach::default()));
+            let place = match new {
+                None => nearest(&self.old.json, &at.old),
+                Some(_) => nearest(&self.new.json, &at.new),
+            };
+            let all = all.entry((place, kind, old, new)).or_default();
             all.add(direction, &reach.operations);
         }
-        let changes = all.into_iter().map(|((_, kind, old, new), (places, reach))| {
-            Change::new(kind, places, old, new, reach)
-        });
+        let changes = all.into_iter();
+        let changes = changes
+            .map(|((place, kind, old, new), reach)| Change::new(kind, place, old, new, reach));
         changes.collect()
     }
 }

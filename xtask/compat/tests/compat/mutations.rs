@@ -15,7 +15,7 @@ pub fn document() -> Value {
 /// Compares two documents.
 pub fn judged(old: &Value, new: &Value) -> Report {
     let [old, new] = [("old", old), ("new", new)]
-        .map(|(name, json)| Document::parse(name, json.to_string()).expect("a document"));
+        .map(|(name, json)| Document::parse(name, &json.to_string()).expect("a document"));
     compare(old, new)
 }
 

@@ -158,8 +158,8 @@ fn order_changes_nothing_and_type_names_break_no_wire() {
         prop_assert!(report(&old).changes.is_empty(), "{}", report(&old));
         prop_assert!(report(&reversed(&old)).changes.is_empty(), "{}", report(&reversed(&old)));
         // A leading comment makes the program read JSON as YAML.
-        let yaml = Document::parse("yaml", format!("# YAML\n{old}")).expect("a document");
-        let json = Document::parse("json", old.to_string()).expect("a document");
+        let yaml = Document::parse("yaml", &format!("# YAML\n{old}")).expect("a document");
+        let json = Document::parse("json", &old.to_string()).expect("a document");
         let as_yaml = compare(json, yaml);
         prop_assert!(as_yaml.changes.is_empty(), "{as_yaml}");
         let new_names = report(&renamed(&old));
@@ -167,9 +167,9 @@ fn order_changes_nothing_and_type_names_break_no_wire() {
 
         // An edited document that is invalid is refused.
         let new = edited(&old, &edits);
-        let Ok(new_document) = Document::parse("new", new.to_string()) else { return Ok(()) };
-        let same = Document::parse("new", reversed(&new).to_string());
-        let old_document = || Document::parse("old", old.to_string()).expect("a document");
+        let Ok(new_document) = Document::parse("new", &new.to_string()) else { return Ok(()) };
+        let same = Document::parse("new", &reversed(&new).to_string());
+        let old_document = || Document::parse("old", &old.to_string()).expect("a document");
         let forth = compare(old_document(), new_document);
         if let Ok(same) = same {
             let reversed = compare(old_document(), same);
@@ -177,7 +177,7 @@ fn order_changes_nothing_and_type_names_break_no_wire() {
             let verdict = |report: &Report| report.class().filter(|one| *one > Class::Words);
             prop_assert_eq!(verdict(&forth), verdict(&reversed), "{}\n{}", forth, reversed);
         }
-        let new_document = || Document::parse("new", new.to_string()).expect("a document");
+        let new_document = || Document::parse("new", &new.to_string()).expect("a document");
         prop_assert!(compare(new_document(), new_document()).changes.is_empty());
         let back = compare(new_document(), old_document());
         for change in forth.changes.iter().chain(&back.changes) {
