@@ -7,8 +7,7 @@ use super::Comparison;
 use super::graph::Spot;
 use crate::change::Shown;
 use crate::kind::Kind;
-use crate::model::{Code, Limit, Schema};
-use crate::read::allows;
+use crate::model::{Code, Limit, Schema, allows};
 
 /// The limits of a schema, by keyword.
 type Limits = BTreeMap<&'static str, Limit>;

@@ -5,6 +5,7 @@
 //!
 //! Nothing here knows that there are two documents.
 
+mod limit;
 mod schema;
 
 use std::cmp::Ordering;
@@ -14,9 +15,10 @@ use std::hash::{Hash, Hasher};
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
+pub use limit::{Limit, allows};
 pub use schema::{
     AdditionalProperties, Alternative, Alternatives, Annotations, Code, Discriminator,
-    Fingerprints, Generated, Limit, Nullable, Origin, Pointer, Schema, hash, is_any,
+    Fingerprints, Generated, Nullable, Origin, Pointer, Schema, hash, is_any,
 };
 
 use crate::json::Place;

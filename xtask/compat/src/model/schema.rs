@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
-use serde_json::Number;
-
+use super::limit::Limit;
 use super::{Extras, Ignored, Text, Whole};
 use crate::json::Place;
 
@@ -153,39 +152,6 @@ pub struct Discriminator {
     pub place: Ignored<Place>,
     /// False if the schema inherits the discriminator from a type in its `allOf`.
     pub is_own: bool,
-}
-
-/// A limit of numbers, lengths or counts.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Limit {
-    Number(Number),
-    /// An exclusive minimum or maximum.
-    Exclusive(Number),
-    /// Any other value, as JSON: a `pattern`, for example.
-    Other(Text),
-}
-
-impl Limit {
-    /// The limit as JSON.
-    pub fn json(&self) -> String {
-        match self {
-            Self::Number(number) => number.to_string(),
-            Self::Exclusive(number) => format!("{{\"exclusive\":{number}}}"),
-            Self::Other(json) => json.to_string(),
-        }
-    }
-}
-
-impl PartialOrd for Limit {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Limit {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.json().cmp(&other.json())
-    }
 }
 
 /// A value of `x-extensible-enum` or `x-error-codes`.

@@ -7,11 +7,10 @@ use std::mem::take;
 use std::rc::Rc;
 
 use super::Reader;
-use super::number::allows;
 use super::schema::Position;
 use crate::model::{
     AdditionalProperties, Alternative, Alternatives, Annotations, Generated, Ignored, Nullable,
-    Origin, Pointer, Schema, Text, is_any,
+    Origin, Pointer, Schema, Text, allows, is_any,
 };
 
 /// The limit of properties that are copied from types into the types that have them in `allOf`.

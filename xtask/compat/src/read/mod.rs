@@ -30,7 +30,6 @@ mod discriminator;
 mod field;
 mod media;
 mod merge;
-mod number;
 mod operation;
 mod schema;
 mod security;
@@ -49,7 +48,6 @@ use crate::model::{Extras, Fingerprints, Ignored, Model, Pointer, Schema, Whole}
 use discriminator::{Children, Mapping};
 pub use media::{includes, is_same_in_utf_8};
 pub use merge::intersection_of;
-pub use number::allows;
 pub use whole::written;
 
 /// Reads a document.

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::{Keywords, Reader, number};
-use crate::json::{Json, decoded, steps, unified};
+use super::{Keywords, Reader};
+use crate::json::{Json, decoded, steps};
 use crate::keyword::keyword;
 use crate::model::{
     AdditionalProperties, Annotations, Code, Ignored, Limit, Nullable, Pointer, Schema, Whole,
@@ -149,26 +149,22 @@ fn limits(schema: &mut Schema, keywords: &mut Keywords<'_>) {
     let found: Vec<_> = found.filter(|keyword| keyword.is_limit()).collect();
     for keyword in found {
         let Some(value) = keywords.take(keyword.name) else { continue };
-        let limit = match unified(&value) {
-            Value::Number(number) => Limit::Number(number),
-            _ => Limit::Other(value.to_string().into()),
-        };
-        schema.limits.insert(keyword.name, limit);
+        schema.limits.insert(keyword.name, Limit::of(&value));
     }
     if schema.format.as_deref().is_some_and(|format| format.starts_with("uint")) {
-        schema.limits.entry("minimum").or_insert_with(|| Limit::Number(0.into()));
+        schema.limits.entry("minimum").or_insert_with(|| Limit::of(&0));
     }
     let is_integer = schema.type_.as_deref() == Some("integer");
     for (name, exclusive, step) in
         [("minimum", "exclusiveMinimum", 1), ("maximum", "exclusiveMaximum", -1)]
     {
-        if !keywords.take_flag(exclusive) {
-            continue;
-        }
-        if let Some(Limit::Number(bound)) = schema.limits.get(name) {
-            let next = number::next(bound, step).filter(|_| is_integer);
-            let bound = next.map_or_else(|| Limit::Exclusive(bound.clone()), Limit::Number);
-            schema.limits.insert(name, bound);
+        if keywords.take_flag(exclusive)
+            && let Some(limit) = schema.limits.get_mut(name)
+        {
+            match limit.integer() {
+                Some(bound) if is_integer => *limit = Limit::of(&(bound + step)),
+                _ => limit.is_exclusive = true,
+            }
         }
     }
 }
