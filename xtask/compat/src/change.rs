@@ -60,7 +60,7 @@ impl Change {
         });
         let is_used = !reach.operations.is_empty();
         // Generated code may send or receive a type that no operation uses.
-        let direction = if is_used { reach.direction } else { Direction::BOTH };
+        let direction = if is_used { reach.direction } else { Direction::all() };
         Self {
             class: kind.class(is_used, direction),
             kind,
@@ -105,7 +105,7 @@ impl Reach {
         direction: Direction,
         operations: impl IntoIterator<Item = &'a String>,
     ) {
-        self.direction = self.direction.or(direction);
+        self.direction |= direction;
         self.operations.extend(operations.into_iter().cloned());
     }
 }

@@ -1,6 +1,7 @@
 //! The rules: every kind of change, with its class in a request, its class in a response, and the
 //! reason.
 
+use bitflags::bitflags;
 use clap::ValueEnum;
 use serde::Serialize;
 use strum::Display;
@@ -31,29 +32,19 @@ impl Class {
     }
 }
 
-/// Whether a value is sent in requests, in responses, or in both.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Direction {
-    pub request: bool,
-    pub response: bool,
+bitflags! {
+    /// Whether a value is sent in requests, in responses, or in both.
+    #[derive(Clone, Copy, Default, PartialEq, Eq)]
+    pub struct Direction: u8 {
+        const REQUEST = 1;
+        const RESPONSE = 2;
+    }
 }
 
-impl Direction {
-    pub const BOTH: Self = Self { request: true, response: true };
-    pub const REQUEST: Self = Self { request: true, response: false };
-    pub const RESPONSE: Self = Self { request: false, response: true };
-
-    /// The intersection of two values.
-    pub fn and(self, other: Self) -> Self {
-        let request = self.request && other.request;
-        Self { request, response: self.response && other.response }
-    }
-
-    /// The union of two values.
-    pub fn or(self, other: Self) -> Self {
-        let request = self.request || other.request;
-        Self { request, response: self.response || other.response }
-    }
+struct Rule {
+    request: Class,
+    response: Class,
+    reason: &'static str,
 }
 
 /// Generates `Kind` from the table of rules. A row has the kind, its class in a request, its class
@@ -70,9 +61,13 @@ macro_rules! rules {
         }
 
         impl Kind {
-            fn rule(self) -> (Class, Class, &'static str) {
+            fn rule(self) -> Rule {
                 match self {
-                    $(Self::$kind => (Class::$request, Class::$response, $reason),)*
+                    $(Self::$kind => Rule {
+                        request: Class::$request,
+                        response: Class::$response,
+                        reason: $reason,
+                    },)*
                 }
             }
         }
@@ -206,25 +201,25 @@ rules! {
 impl Kind {
     /// The class of a change. `is_used` is whether an operation uses the changed value.
     pub fn class(self, is_used: bool, direction: Direction) -> Class {
-        let (request, response, _) = self.rule();
-        let class = match (direction.request, direction.response) {
-            (true, true) => request.max(response),
-            (true, false) => request,
-            (false, true) => response,
-            (false, false) => request.min(response),
+        let Rule { request, response, .. } = self.rule();
+        let class = match direction {
+            Direction::REQUEST => request,
+            Direction::RESPONSE => response,
+            _ if direction.is_empty() => request.min(response),
+            _ => request.max(response),
         };
         // Generated code contains every type, but a running client sends and receives only some.
-        let is_on_wire = is_used && direction != Direction::default();
+        let is_on_wire = is_used && !direction.is_empty();
         let is_known = !matches!(self, Self::Unknown | Self::NotCompared);
         if is_known && !is_on_wire { class.min(Class::Source) } else { class }
     }
 
     /// The reason for the class.
     pub fn reason(self, direction: Direction) -> &'static str {
-        let (_, _, reason) = self.rule();
-        match reason.split_once("; ") {
-            Some((request, _)) if direction.request && !direction.response => request,
-            Some((_, response)) if direction.response && !direction.request => response,
+        let Rule { reason, .. } = self.rule();
+        match (reason.split_once("; "), direction) {
+            (Some((request, _)), Direction::REQUEST) => request,
+            (Some((_, response)), Direction::RESPONSE) => response,
             _ => reason,
         }
     }

@@ -58,7 +58,7 @@ impl Graph {
             }
         };
         let direction = self.incoming[to].entry(from.node).or_default();
-        *direction = direction.or(from.direction);
+        *direction |= from.direction;
         true
     }
 
@@ -76,7 +76,7 @@ impl Graph {
             while let Some(node) = pending.pop() {
                 if known.insert(node) {
                     let edges = self.incoming[node].iter();
-                    let edges = edges.filter(|(_, edge)| edge.and(direction) == direction);
+                    let edges = edges.filter(|(_, edge)| edge.contains(direction));
                     pending.extend(edges.map(|(from, _)| *from));
                     let root = self.roots.get(&node);
                     if let Some((operation, _)) = root.filter(|(_, root)| *root == direction) {
@@ -106,7 +106,7 @@ pub struct Spot {
 
 impl Spot {
     pub fn new(old: Place, new: Place, node: Node) -> Self {
-        Self { old, new, node, direction: Direction::BOTH, depth: 0, is_sent: false }
+        Self { old, new, node, direction: Direction::all(), depth: 0, is_sent: false }
     }
 
     /// The spot of a member.
@@ -123,7 +123,7 @@ impl Spot {
 
     /// The same spot, in only this direction.
     pub fn only(&self, direction: Direction) -> Self {
-        Self { direction: self.direction.and(direction), ..self.clone() }
+        Self { direction: self.direction & direction, ..self.clone() }
     }
 
     /// The same spot, with another `is_sent`.

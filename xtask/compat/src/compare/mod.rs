@@ -33,7 +33,7 @@ use std::rc::Rc;
 use crate::Document;
 use crate::change::{Change, Reach, Shown};
 use crate::json::{Json, Place, nearest};
-use crate::kind::{Direction, Kind};
+use crate::kind::Kind;
 use crate::model::{Annotations, Schema};
 use crate::read::{LONGEST_CHAIN, written};
 use crate::text::escaped;
@@ -190,10 +190,10 @@ impl Comparison<'_> {
         let mut all: BTreeMap<_, Reach> = BTreeMap::new();
         for Found { at, kind, old, new } in self.found {
             let reach = reached.entry(at.node).or_insert_with(|| self.graph.reach(at.node));
-            let direction = reach.direction.and(at.direction);
+            let direction = reach.direction & at.direction;
             let is_used = !reach.operations.is_empty();
             let is_side = matches!(kind, Kind::OneWay | Kind::BothWays);
-            if is_side && is_used && direction == Direction::default() {
+            if is_side && is_used && direction.is_empty() {
                 // The property is never sent in this direction.
                 continue;
             }

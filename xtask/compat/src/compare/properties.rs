@@ -138,7 +138,7 @@ fn direction(property: &Schema) -> Direction {
     match (property.annotations.is_read_only, property.annotations.is_write_only) {
         (true, false) => Direction::RESPONSE,
         (false, true) => Direction::REQUEST,
-        _ => Direction::BOTH,
+        _ => Direction::all(),
     }
 }
 
