@@ -1,5 +1,6 @@
 //! A change, and how its values are shown.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use serde::{Serialize, Serializer};
@@ -75,9 +76,9 @@ impl Change {
         }
     }
 
-    /// Changes with equal keys are printed as one line. The key leaves out the names of operations,
-    /// types and statuses, and the whole place if a type was renamed.
-    pub(crate) fn key(&self) -> (Class, Kind, &str, Vec<String>) {
+    /// The key leaves out the names of operations, types and statuses, and the whole place if a
+    /// type was renamed.
+    pub(crate) fn key(&self) -> Key<'_> {
         let mut place: Vec<String> = steps(&self.place).skip(3).collect();
         if let [responses, status, ..] = &mut place[..]
             && responses == "responses"
@@ -87,8 +88,18 @@ impl Change {
         if self.kind == Kind::TypeName {
             place.clear();
         }
-        (self.class, self.kind, &self.change, place)
+        Key { class: Reverse(self.class), kind: self.kind, change: &self.change, place }
     }
+}
+
+/// The key of a change. Changes with equal keys are printed as one line.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key<'a> {
+    /// The most severe class comes first.
+    class: Reverse<Class>,
+    kind: Kind,
+    change: &'a str,
+    place: Vec<String>,
 }
 
 /// The operations that use a value, and whether they send it in requests or responses.

@@ -24,9 +24,7 @@ pub struct Report {
 
 impl Report {
     pub(crate) fn new(old: Document, new: Document, mut changes: Vec<Change>) -> Self {
-        changes.sort_by(|one, other| {
-            other.class.cmp(&one.class).then_with(|| one.key().cmp(&other.key()))
-        });
+        changes.sort_by(|one, other| one.key().cmp(&other.key()));
         Self { old, new, changes, notes: Vec::new() }
     }
 

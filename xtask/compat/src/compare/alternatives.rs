@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::Comparison;
 use super::graph::Spot;
-use super::matching::pairs;
+use super::matching::Pair;
 use crate::Document;
 use crate::kind::Kind;
 use crate::model::{Alternative, Alternatives, Discriminator, Schema, is_any};
@@ -16,36 +16,30 @@ impl Comparison<'_> {
     pub(super) fn all_of(&mut self, at: &Spot, old: &[Rc<Schema>], new: &[Rc<Schema>]) {
         let [old, new] =
             [old, new].map(|parts| parts.iter().cloned().map(Alternative::of).collect::<Vec<_>>());
-        self.parts(at, None, (&old, &new), (Kind::LimitLoosened, Kind::LimitTightened));
+        let pairs = self.paired(&old, &new);
+        self.parts(at, &pairs, Kind::LimitLoosened, Kind::LimitTightened);
     }
 
-    /// Compares two lists of subschemas. `discriminator_at` is the discriminator that selects one
-    /// of them; `removed` and `added` are the kinds of change if a list loses or gets one.
-    fn parts(
-        &mut self,
-        at: &Spot,
-        discriminator_at: Option<&Spot>,
-        (old, new): (&[Alternative], &[Alternative]),
-        (removed, added): (Kind, Kind),
-    ) {
-        for (old, new) in pairs((self.old, old), (self.new, new)) {
-            let place = |part: &Alternative| part.schema.place();
-            let at = at.placed(old.map(place), new.map(place));
+    /// Compares the subschemas of two lists. `removed` and `added` are the kinds of change if a list
+    /// loses or gets one.
+    fn parts(&mut self, at: &Spot, pairs: &[Pair<'_>], removed: Kind, added: Kind) {
+        for (old, new) in pairs {
+            let [old, new] = [old, new].map(|part| part.map(|part| &part.schema));
+            let at = at.placed(old.map(|one| one.place()), new.map(|one| one.place()));
             match (old, new) {
-                (Some(old), Some(new)) => {
-                    self.schema(&at, &old.schema, &new.schema);
-                    if let (Some(at), Some(was), Some(is)) =
-                        (discriminator_at, &old.discriminator_values, &new.discriminator_values)
-                    {
-                        self.enumeration(&at.below("mapping"), Some(was), Some(is));
-                    }
-                }
-                (Some(old), None) => {
-                    self.report_schemas(&at, removed, Some(&old.schema), None);
-                }
-                (_, new) => {
-                    self.report_schemas(&at, added, None, new.map(|new| &*new.schema));
-                }
+                (Some(old), Some(new)) => self.schema(&at, old, new),
+                (Some(old), None) => self.report_schemas(&at, removed, Some(old), None),
+                (_, new) => self.report_schemas(&at, added, None, new.map(|new| &**new)),
+            }
+        }
+    }
+
+    /// Compares the values of a discriminator that select each subschema.
+    fn discriminator_values(&mut self, at: &Spot, pairs: &[Pair<'_>]) {
+        for (old, new) in pairs {
+            let [was, is] = [old, new].map(|part| part.and_then(|part| part.values.as_ref()));
+            if was.is_some() && is.is_some() {
+                self.enumeration(&at.below("mapping"), was, is);
             }
         }
     }
@@ -55,7 +49,6 @@ impl Comparison<'_> {
         let [old_place, new_place] =
             [old, new].map(|schema| schema.discriminator.as_ref().map(|one| one.place.0.clone()));
         let discriminator_at = at.below("discriminator").placed(old_place, new_place);
-        let kinds = (Kind::PartRemoved, Kind::PartAdded);
         if let (Some(was), Some(is)) = (&old.alternatives, &new.alternatives) {
             let Alternatives { keyword, list } = &**was;
             let at = at.below(is.keyword);
@@ -66,14 +59,18 @@ impl Comparison<'_> {
                 };
                 self.report_text(&at, kind, Some(keyword), Some(is.keyword));
             }
-            self.parts(&at, Some(&discriminator_at), (list, &is.list), kinds);
+            let pairs = self.paired(list, &is.list);
+            self.parts(&at, &pairs, Kind::PartRemoved, Kind::PartAdded);
+            self.discriminator_values(&discriminator_at, &pairs);
         }
         let (was, is) = match (&old.discriminator, &new.discriminator) {
             (None, None) => return,
             (Some(was), Some(is)) => {
-                let Discriminator { property, children, place: _, is_own: _ } = &**was;
+                let Discriminator { property, mapping: _, children, place: _, is_own: _ } = &**was;
                 if let (Some(old), Some(new)) = (children, &is.children) {
-                    self.parts(&discriminator_at, Some(&discriminator_at), (old, new), kinds);
+                    let pairs = self.paired(old, new);
+                    self.parts(&discriminator_at, &pairs, Kind::PartRemoved, Kind::PartAdded);
+                    self.discriminator_values(&discriminator_at, &pairs);
                 }
                 if *property != is.property {
                     let at = discriminator_at.below("propertyName");
@@ -104,10 +101,11 @@ impl Comparison<'_> {
     ) {
         let is_added = old.alternatives.is_none();
         let (single, composed) = if is_added { (old, new) } else { (new, old) };
+        let document = if is_added { self.new } else { self.old };
         let Some(alternatives) = &composed.alternatives else { return };
-        let list_at = at.below(alternatives.keyword);
+        let Alternatives { keyword, list } = &**alternatives;
+        let list_at = at.below(keyword);
         if has_other_limits(composed) {
-            let document = if is_added { self.new } else { self.old };
             let Some(only) = document.only_alternative(composed) else {
                 return self.report_schemas(&list_at, Kind::Limit, Some(old), Some(new));
             };
@@ -115,13 +113,6 @@ impl Comparison<'_> {
             let (old, new) = if is_added { (old, &only) } else { (&only, new) };
             return self.assertions(&at, written, old, new);
         }
-        let list_of = |schema: &Rc<Schema>| vec![Alternative::of(schema.clone())];
-        let (old_list, new_list) = if is_added {
-            (list_of(written[0]), alternatives.list.clone())
-        } else {
-            (alternatives.list.clone(), list_of(written[1]))
-        };
-        let (document, list) = if is_added { (self.new, &new_list) } else { (self.old, &old_list) };
         if is_wider(single, document, list) {
             let is_same =
                 |one: &Alternative| is_only_type(&one.schema) && one.schema.type_ == single.type_;
@@ -134,8 +125,14 @@ impl Comparison<'_> {
             };
             return self.report_schemas(&list_at, kind, Some(old), Some(new));
         }
-        let mut is_in_list = old_list.iter().chain(&new_list).any(|one| is_any(&one.schema));
-        for (was, is) in pairs((self.old, &old_list), (self.new, &new_list)) {
+        let [written_old, written_new] = written.map(|one| [Alternative::of(one.clone())]);
+        let pairs = if is_added {
+            self.paired(&written_old, list)
+        } else {
+            self.paired(list, &written_new)
+        };
+        let mut is_in_list = is_any(single) || list.iter().any(|one| is_any(&one.schema));
+        for (was, is) in pairs {
             if let (Some(was), Some(is)) = (was, is) {
                 is_in_list = true;
                 self.alternative(&list_at, &was.schema, &is.schema);
@@ -186,7 +183,7 @@ fn is_hint(document: &Document, schema: &Schema, discriminator: &Discriminator) 
         let property = resolved.properties.get(&discriminator.property);
         let property = property.and_then(|property| document.resolved(property));
         let allowed: Option<BTreeSet<String>> = property.and_then(|one| one.enumeration.clone());
-        one.discriminator_values.is_none() || one.discriminator_values == allowed
+        one.values.is_none() || one.values == allowed
     })
 }
 

@@ -3,7 +3,7 @@
 //! A pair of types is compared once, however many references lead to it. The nodes of the graph are
 //! the pairs of types, requests and responses. The edges are references.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::change::Reach;
 use crate::json::{Place, step};
@@ -17,15 +17,19 @@ pub type Node = usize;
 const MOST_PAIRS: usize = 100_000;
 
 /// An older and a newer type.
-type Pair = (String, String);
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pair {
+    pub old: Pointer,
+    pub new: Pointer,
+}
 
 #[derive(Default)]
 pub struct Graph {
     /// For each node, the nodes that refer to it, and in which directions the value is sent.
     incoming: Vec<HashMap<Node, Direction>>,
-    pairs: HashMap<Pair, Node>,
+    pairs: BTreeMap<Pair, Node>,
     /// The pairs that were not compared yet.
-    pending: Vec<(Pointer, Pointer, Node)>,
+    pending: Vec<(Pair, Node)>,
     /// The operations, by the nodes of their requests and responses.
     roots: HashMap<Node, (String, Direction)>,
 }
@@ -46,13 +50,13 @@ impl Graph {
 
     /// Adds an edge from a reference to a pair of types. Returns false if there are too many pairs.
     pub fn add_edge(&mut self, from: &Spot, old: &Pointer, new: &Pointer) -> bool {
-        let pair = (old.as_str().to_owned(), new.as_str().to_owned());
+        let pair = Pair { old: old.clone(), new: new.clone() };
         let to = match self.pairs.get(&pair) {
             Some(&node) => node,
             None if self.pairs.len() == MOST_PAIRS => return false,
             None => {
                 let node = self.node();
-                self.pending.push((old.clone(), new.clone(), node));
+                self.pending.push((pair.clone(), node));
                 self.pairs.insert(pair, node);
                 node
             }
@@ -63,7 +67,7 @@ impl Graph {
     }
 
     /// The next pair to compare.
-    pub fn next(&mut self) -> Option<(Pointer, Pointer, Node)> {
+    pub fn next(&mut self) -> Option<(Pair, Node)> {
         self.pending.pop()
     }
 

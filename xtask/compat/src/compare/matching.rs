@@ -3,61 +3,62 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::Comparison;
 use crate::Document;
 use crate::model::{Alternative, Schema, hash};
 
 /// A subschema of each list, or of one of them.
 pub type Pair<'a> = (Option<&'a Alternative>, Option<&'a Alternative>);
 
-/// A list of subschemas, and the document that contains it.
-pub type List<'a> = (&'a Document, &'a [Alternative]);
-
-/// Pairs the subschemas of two lists, the most similar ones first. The rest have no partner.
-pub fn pairs<'a>(old: List<'a>, new: List<'a>) -> Vec<Pair<'a>> {
-    let [old, new] = [old, new].map(|(document, parts)| {
-        parts.iter().map(|part| Part::of(document, part)).collect::<Vec<_>>()
-    });
-    let mut by_key: HashMap<&Key, Vec<usize>> = HashMap::new();
-    for (at, part) in new.iter().enumerate() {
-        for key in &part.keys {
-            by_key.entry(key).or_default().push(at);
+impl Comparison<'_> {
+    /// Pairs the subschemas of two lists, the most similar ones first. The rest have no partner.
+    pub(super) fn paired<'a>(
+        &self,
+        old: &'a [Alternative],
+        new: &'a [Alternative],
+    ) -> Vec<Pair<'a>> {
+        let old: Vec<_> = old.iter().map(|part| Part::of(self.old, part)).collect();
+        let new: Vec<_> = new.iter().map(|part| Part::of(self.new, part)).collect();
+        let mut by_key: HashMap<&Key, Vec<usize>> = HashMap::new();
+        for (at, part) in new.iter().enumerate() {
+            for key in &part.keys {
+                by_key.entry(key).or_default().push(at);
+            }
         }
+        // The number of parts of the older list that had the key so far.
+        let mut ranks: HashMap<&Key, usize> = HashMap::new();
+        let mut alike = Vec::new();
+        for (at, part) in old.iter().enumerate() {
+            let mut candidates: BTreeSet<usize> = BTreeSet::new();
+            for key in &part.keys {
+                let Some(all) = by_key.get(key) else { continue };
+                let rank = ranks.entry(key).or_default();
+                let first = all.len().saturating_sub(MOST_CANDIDATES).min(*rank);
+                candidates.extend(all[first..].iter().take(MOST_CANDIDATES));
+                *rank += 1;
+            }
+            for candidate in candidates {
+                let distance = part.distance(&new[candidate]);
+                alike.extend(distance.map(|distance| (distance, at, candidate)));
+            }
+        }
+        alike.sort();
+        let mut pairs: Vec<Pair<'a>> = Vec::new();
+        let mut taken_old = BTreeSet::new();
+        let mut taken_new = BTreeSet::new();
+        for (_, at, candidate) in alike {
+            if !taken_old.contains(&at) && !taken_new.contains(&candidate) {
+                taken_old.insert(at);
+                taken_new.insert(candidate);
+                pairs.push((Some(old[at].alternative), Some(new[candidate].alternative)));
+            }
+        }
+        let left_old = old.iter().enumerate().filter(|(at, _)| !taken_old.contains(at));
+        pairs.extend(left_old.map(|(_, part)| (Some(part.alternative), None)));
+        let left_new = new.iter().enumerate().filter(|(at, _)| !taken_new.contains(at));
+        pairs.extend(left_new.map(|(_, part)| (None, Some(part.alternative))));
+        pairs
     }
-    // The number of parts of the older list that had the key so far.
-    let mut ranks: HashMap<&Key, usize> = HashMap::new();
-    let mut alike = Vec::new();
-    for (at, part) in old.iter().enumerate() {
-        let mut candidates: BTreeSet<usize> = BTreeSet::new();
-        for key in &part.keys {
-            let Some(all) = by_key.get(key) else { continue };
-            let rank = ranks.entry(key).or_default();
-            let first = all.len().saturating_sub(MOST_CANDIDATES).min(*rank);
-            candidates.extend(all[first..].iter().take(MOST_CANDIDATES));
-            *rank += 1;
-        }
-        for candidate in candidates {
-            let distance = part.distance(&new[candidate]);
-            alike.extend(distance.map(|distance| (distance, at, candidate)));
-        }
-    }
-    alike.sort();
-    let mut pairs: Vec<Pair<'a>> = Vec::new();
-    let mut taken_old = BTreeSet::new();
-    let mut taken_new = BTreeSet::new();
-    for (_, at, candidate) in alike {
-        if !taken_old.contains(&at) && !taken_new.contains(&candidate) {
-            taken_old.insert(at);
-            taken_new.insert(candidate);
-            pairs.push((Some(old[at].alternative), Some(new[candidate].alternative)));
-        }
-    }
-    let left = |parts: &[Part<'a>], taken: &BTreeSet<usize>| {
-        let left = parts.iter().enumerate().filter(|(at, _)| !taken.contains(at));
-        left.map(|(_, part)| part.alternative).collect::<Vec<_>>()
-    };
-    pairs.extend(left(&old, &taken_old).into_iter().map(|part| (Some(part), None)));
-    pairs.extend(left(&new, &taken_new).into_iter().map(|part| (None, Some(part))));
-    pairs
 }
 
 /// The limit of parts with the same key with which a part is compared. If there are more, it is
@@ -93,7 +94,7 @@ struct Part<'a> {
 
 impl<'a> Part<'a> {
     fn of(document: &Document, alternative: &'a Alternative) -> Self {
-        let Alternative { schema, discriminator_values: values } = alternative;
+        let Alternative { schema, values } = alternative;
         let resolved = document.resolved(schema).unwrap_or_default();
         let keywords = format!("{:?}", Schema { discriminator: None, ..(**schema).clone() });
         let print = hash(&(document.model.fingerprints.of_schema(schema), values)).to_string();

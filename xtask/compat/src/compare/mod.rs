@@ -109,12 +109,12 @@ impl Comparison<'_> {
 
     /// Compares the queued pairs of types, and those that they queue.
     fn pairs(&mut self) {
-        while let Some((old_name, new_name, node)) = self.graph.next() {
-            let old = self.old.model.schemas[&old_name].clone();
-            let new = self.new.model.schemas[&new_name].clone();
+        while let Some((pair, node)) = self.graph.next() {
+            let old = self.old.model.schemas[&pair.old].clone();
+            let new = self.new.model.schemas[&pair.new].clone();
             let at = Spot::new(old.place(), new.place(), node);
             // A change of the name is reported where the type is used.
-            let is_same_type = old_name.is_component() && old_name == new_name;
+            let is_same_type = pair.old.is_component() && pair.old == pair.new;
             if is_same_type {
                 self.composition(&at, &old, &new);
             }

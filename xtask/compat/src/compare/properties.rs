@@ -99,7 +99,7 @@ impl Comparison<'_> {
             ("writeOnly", Direction::RESPONSE, was.is_write_only, is.is_write_only),
         ] {
             let kind = if is { Kind::OneWay } else { Kind::BothWays };
-            self.flag(&at.only(excluded), (name, kind), was, is);
+            self.flag(&at.only(excluded).below(name), kind, was, is);
         }
         if direction(old) == direction(new) { at.only(direction(new)) } else { at.clone() }
     }

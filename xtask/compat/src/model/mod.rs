@@ -18,7 +18,7 @@ use std::rc::Rc;
 pub use limit::{Limit, allows};
 pub use schema::{
     AdditionalProperties, Alternative, Alternatives, Annotations, Code, Discriminator,
-    Fingerprints, Generated, Nullable, Origin, Pointer, Schema, hash, is_any,
+    Fingerprints, Generated, Mapping, Nullable, Origin, Pointer, Schema, hash, is_any,
 };
 
 use crate::json::Place;

@@ -133,20 +133,24 @@ pub struct Alternatives {
 pub struct Alternative {
     pub schema: Rc<Schema>,
     /// The values of the discriminator that select the schema.
-    pub discriminator_values: Option<BTreeSet<String>>,
+    pub values: Option<BTreeSet<String>>,
 }
 
 impl Alternative {
     pub fn of(schema: Rc<Schema>) -> Self {
-        Self { schema, discriminator_values: None }
+        Self { schema, values: None }
     }
 }
+
+/// The values of a discriminator, by the schema that they select.
+pub type Mapping = BTreeMap<Pointer, BTreeSet<String>>;
 
 /// A discriminator.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Discriminator {
     /// `propertyName`
     pub property: Text,
+    pub mapping: Ignored<Rc<Mapping>>,
     /// Without `oneOf` and `anyOf`: the types that have this schema in their `allOf`.
     pub children: Option<Vec<Alternative>>,
     pub place: Ignored<Place>,

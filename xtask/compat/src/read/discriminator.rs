@@ -9,11 +9,8 @@ use std::rc::Rc;
 
 use super::{Reader, target};
 use crate::json::{Json, decoded, step};
-use crate::model::{Alternative, Discriminator, Ignored, Pointer, Schema};
+use crate::model::{Alternative, Discriminator, Ignored, Mapping, Pointer, Schema};
 use crate::text::escaped;
-
-/// The values of a discriminator, by the schema that they select.
-pub type Mapping = BTreeMap<Pointer, BTreeSet<String>>;
 
 /// The children of each type: the types that have it in their `allOf`.
 #[derive(Default)]
@@ -49,30 +46,28 @@ impl Children {
 }
 
 impl<'t> Reader<'t> {
-    /// Reads a Discriminator Object. Its mapping goes into `mappings`.
+    /// Reads a Discriminator Object.
     pub fn discriminator(&mut self, json: &Json<'t>) -> Discriminator {
-        let place = json.place.clone();
-        let at = json.place.to_string();
-        if !self.mappings.contains_key(&at) {
-            let mapping = self.mapping(json);
-            self.mappings.insert(at, mapping);
+        Discriminator {
+            property: json.text_of("propertyName").unwrap_or_default().into(),
+            mapping: Ignored(Rc::new(self.mapping(json))),
+            children: None,
+            place: Ignored(json.place.clone()),
+            is_own: true,
         }
-        let property = json.text_of("propertyName").unwrap_or_default().into();
-        Discriminator { property, children: None, place: Ignored(place), is_own: true }
     }
 
     /// Sets the discriminator values of the alternatives of a schema, or else of its children.
     pub fn discriminate(&mut self, schema: &mut Schema, json: &Json<'t>, is_root: bool) {
         let Some(mut discriminator) = schema.discriminator.take() else { return };
-        let none = Mapping::new();
-        let mapping = self.mappings.get(&**discriminator.place).unwrap_or(&none);
+        let mapping = discriminator.mapping.0.clone();
         let values = |pointer: &Pointer| {
             let own_value = || self.own_value(pointer, &discriminator.property);
             mapping.get(pointer).cloned().unwrap_or_else(own_value)
         };
         if let Some(alternatives) = &mut schema.alternatives {
             for one in &mut alternatives.list {
-                one.discriminator_values = one.schema.type_name().map(values);
+                one.values = one.schema.type_name().map(values);
             }
             schema.discriminator = Some(discriminator);
             return;
@@ -91,8 +86,7 @@ impl<'t> Reader<'t> {
                 .map(|child| {
                     let reference = Some(child.clone());
                     let schema = Schema { reference, ..Schema::any(json.place.clone()) };
-                    let discriminator_values = Some(values(child));
-                    Alternative { schema: Rc::new(schema), discriminator_values }
+                    Alternative { schema: Rc::new(schema), values: Some(values(child)) }
                 })
                 .collect();
             discriminator.children = Some(alternatives);

@@ -45,7 +45,7 @@ use serde_json::Value;
 use crate::json::{Json, Place, decoded, step};
 use crate::keyword::{Rule, keyword};
 use crate::model::{Extras, Fingerprints, Ignored, Model, Pointer, Schema, Whole};
-use discriminator::{Children, Mapping};
+use discriminator::Children;
 pub use media::{includes, is_same_in_utf_8};
 pub use merge::intersection_of;
 pub use whole::written;
@@ -55,7 +55,6 @@ pub fn model(document: &Value) -> Result<Model> {
     let document = Json::root(document);
     let mut reader = Reader {
         children: Children::of(&document),
-        mappings: BTreeMap::new(),
         model: Model::default(),
         open: Vec::new(),
         copied: 0,
@@ -73,8 +72,6 @@ pub fn model(document: &Value) -> Result<Model> {
 struct Reader<'t> {
     document: Json<'t>,
     children: Children,
-    /// The mapping of each discriminator, by the place of the discriminator.
-    mappings: BTreeMap<String, Mapping>,
     model: Model,
     /// The schemas that are being read, the innermost last.
     open: Vec<Pointer>,
