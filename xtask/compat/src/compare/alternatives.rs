@@ -47,7 +47,7 @@ impl Comparison<'_> {
     /// Compares `oneOf` or `anyOf`, unless only one schema has them, and the discriminators.
     pub(super) fn alternatives(&mut self, at: &Spot, old: &Schema, new: &Schema) {
         let [old_place, new_place] =
-            [old, new].map(|schema| schema.discriminator.as_ref().map(|one| one.place.0.clone()));
+            [old, new].map(|schema| schema.discriminator.as_ref().map(|one| one.place.clone()));
         let discriminator_at = at.below("discriminator").placed(old_place, new_place);
         if let (Some(was), Some(is)) = (&old.alternatives, &new.alternatives) {
             let Alternatives { keyword, list } = &**was;

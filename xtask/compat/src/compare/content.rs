@@ -57,7 +57,7 @@ impl Comparison<'_> {
 
     fn media_type(&mut self, at: &Spot, old: &MediaType, new: &MediaType) {
         let MediaType { schema, extras } = old;
-        let at = at.placed(Some(extras.place()), Some(new.extras.place()));
+        let at = at.placed(Some(extras.place.clone()), Some(new.extras.place.clone()));
         self.schema(&at.below("schema"), schema, &new.schema);
         self.extras(&at, extras, &new.extras);
     }

@@ -148,7 +148,8 @@ impl Comparison<'_> {
     fn document_extras(&mut self) {
         let node = self.graph.node();
         for (old, new) in self.old.model.extras.iter().zip(&self.new.model.extras) {
-            self.extras(&Spot::new(old.place(), new.place(), node), old, new);
+            let at = Spot::new(old.place.clone(), new.place.clone(), node);
+            self.extras(&at, old, new);
         }
     }
 

@@ -34,7 +34,7 @@ impl Comparison<'_> {
     /// Reports an operation that only one document contains.
     fn operation_in_one(&mut self, operation: &Operation, kind: Kind) {
         let node = self.graph.root(&operation.name, Direction::REQUEST);
-        let place = operation.extras.place();
+        let place = operation.extras.place.clone();
         let name = Some(&operation.name[..]);
         let (old, new) = if kind == Kind::OperationAdded { (None, name) } else { (name, None) };
         self.report_text(&Spot::new(place.clone(), place, node), kind, old, new);
@@ -45,7 +45,7 @@ impl Comparison<'_> {
     fn operation(&mut self, old: &Operation, new: &Operation, has_moved: bool) {
         let [at, response] = [Direction::REQUEST, Direction::RESPONSE].map(|direction| {
             let node = self.graph.root(&old.name, direction);
-            Spot::new(old.extras.place(), new.extras.place(), node)
+            Spot::new(old.extras.place.clone(), new.extras.place.clone(), node)
         });
         let Operation {
             name: _,
@@ -74,7 +74,8 @@ impl Comparison<'_> {
             self.queue(&response, name, name);
         }
         self.extras(&at, extras, &new.extras);
-        let path_at = at.placed(Some(path_extras.place()), Some(new.path_extras.place()));
+        let path_at =
+            at.placed(Some(path_extras.place.clone()), Some(new.path_extras.place.clone()));
         self.extras(&path_at, path_extras, &new.path_extras);
         let servers_at = at.placed(Some(servers.place.clone()), Some(new.servers.place.clone()));
         let has_other_urls = !url_paths.is_subset(&new.url_paths);
@@ -128,7 +129,7 @@ impl Comparison<'_> {
 
     /// Compares a parameter, a header or a request body.
     fn field(&mut self, at: &Spot, old: Option<&Field>, new: Option<&Field>) {
-        let place = |field: &Field| field.extras.place();
+        let place = |field: &Field| field.extras.place.clone();
         let at = at.placed(old.map(place), new.map(place));
         let (Some(old), Some(new)) = (old, new) else {
             if old.or(new).is_none() {

@@ -100,7 +100,7 @@ impl Comparison<'_> {
 
     fn response(&mut self, at: &Spot, old: &Response, new: &Response) {
         let Response { content, headers, extras } = old;
-        let at = at.placed(Some(extras.place()), Some(new.extras.place()));
+        let at = at.placed(Some(extras.place.clone()), Some(new.extras.place.clone()));
         let content_at = at.below("content");
         let shown = |response| Some(Shown::text(&media_types(response)));
         match (content, &new.content) {

@@ -72,8 +72,7 @@ impl Comparison<'_> {
     ) {
         for code in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
             let (was, is) = (old.get(code), new.get(code));
-            let at =
-                at.placed(was.map(|one| one.place.0.clone()), is.map(|one| one.place.0.clone()));
+            let at = at.placed(was.map(|one| one.place.clone()), is.map(|one| one.place.clone()));
             let none = Code::default();
             let (was, is) = (was.unwrap_or(&none), is.unwrap_or(&none));
             let Code { place: _, is_listed, retryable } = was;

@@ -1,20 +1,18 @@
 //! The model of a document in normal form, in which equal meanings have equal values.
 //!
 //! Only these types are compared. The comparison destructures each of them without `..`, so a new
-//! field without a rule does not compile. A keyword without a field is in [`Extras`].
+//! field without a rule does not compile. A keyword without a field is in [`Extras`]. Fields marked
+//! `skip` do not count when two values are compared, sorted or hashed.
 //!
 //! Nothing here knows that there are two documents.
 
 mod limit;
 mod schema;
 
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
-use std::hash::{Hash, Hasher};
-use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
+use derive_where::derive_where;
 pub use limit::{Limit, allows};
 pub use schema::{
     AdditionalProperties, Alternative, Alternatives, Annotations, Code, Discriminator,
@@ -114,20 +112,16 @@ pub struct Response {
 }
 
 /// The keywords of an object that have no field of their own in the model.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Default)]
+#[derive_where(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Extras {
     /// Where the object is.
-    pub place: Ignored<Place>,
+    #[derive_where(skip)]
+    pub place: Place,
     /// The extensions, and the keywords with [`Rule::Whole`](crate::keyword::Rule::Whole).
     pub whole: BTreeMap<Text, Whole>,
     /// The unknown keywords. A value in place of an object is here under the empty name.
     pub unknown: BTreeMap<Text, Whole>,
-}
-
-impl Extras {
-    pub fn place(&self) -> Place {
-        self.place.0.clone()
-    }
 }
 
 /// A value that is compared as a whole.
@@ -143,52 +137,4 @@ impl Whole {
     pub fn of(json: &impl ToString) -> Self {
         Self { json: json.to_string().into(), references: BTreeSet::new() }
     }
-}
-
-/// A field that is ignored when its owner is compared, sorted or hashed.
-#[derive(Clone, Default)]
-pub struct Ignored<T>(pub T);
-
-impl<T> Deref for Ignored<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.0
-    }
-}
-
-impl<T> DerefMut for Ignored<T> {
-    fn deref_mut(&mut self) -> &mut T {
-        &mut self.0
-    }
-}
-
-impl<T> fmt::Debug for Ignored<T> {
-    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Ok(())
-    }
-}
-
-impl<T> PartialEq for Ignored<T> {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl<T> Eq for Ignored<T> {}
-
-impl<T> PartialOrd for Ignored<T> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<T> Ord for Ignored<T> {
-    fn cmp(&self, _: &Self) -> Ordering {
-        Ordering::Equal
-    }
-}
-
-impl<T> Hash for Ignored<T> {
-    fn hash<H: Hasher>(&self, _: &mut H) {}
 }

@@ -4,12 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
+use derive_where::derive_where;
+
 use super::limit::Limit;
-use super::{Extras, Ignored, Text, Whole};
+use super::{Extras, Text, Whole};
 use crate::json::Place;
 
 /// A schema. Two schemas are equal if they allow the same values with the same annotations.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Default)]
+#[derive_where(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Schema {
     /// The target of `$ref`. Beside it, only `annotations` and `generated` have values.
     pub reference: Option<Pointer>,
@@ -31,7 +34,8 @@ pub struct Schema {
     /// `maximum`, `maxLength`, `pattern` and so on, by keyword.
     pub limits: BTreeMap<&'static str, Limit>,
     pub annotations: Annotations,
-    pub generated: Ignored<Generated>,
+    #[derive_where(skip)]
+    pub generated: Generated,
 }
 
 /// The keywords of a schema that do not limit values, and `nullable`. A place that uses a type may
@@ -70,11 +74,8 @@ pub enum Origin {
 
 /// A JSON pointer to a schema. It is not hashed, so equal fingerprints do not need equal names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Pointer(Text);
-
-impl Hash for Pointer {
-    fn hash<H: Hasher>(&self, _: &mut H) {}
-}
+#[derive_where(Hash)]
+pub struct Pointer(#[derive_where(skip)] Text);
 
 impl Pointer {
     /// The pointer to the named schemas.
@@ -146,23 +147,28 @@ impl Alternative {
 pub type Mapping = BTreeMap<Pointer, BTreeSet<String>>;
 
 /// A discriminator.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone)]
+#[derive_where(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Discriminator {
     /// `propertyName`
     pub property: Text,
-    pub mapping: Ignored<Rc<Mapping>>,
+    #[derive_where(skip)]
+    pub mapping: Rc<Mapping>,
     /// Without `oneOf` and `anyOf`: the types that have this schema in their `allOf`.
     pub children: Option<Vec<Alternative>>,
-    pub place: Ignored<Place>,
+    #[derive_where(skip)]
+    pub place: Place,
     /// False if the schema inherits the discriminator from a type in its `allOf`.
     pub is_own: bool,
 }
 
 /// A value of `x-extensible-enum` or `x-error-codes`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Default)]
+#[derive_where(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code {
     /// Its place in `x-error-codes`, or else in `x-extensible-enum`.
-    pub place: Ignored<Place>,
+    #[derive_where(skip)]
+    pub place: Place,
     /// Whether it is in `x-extensible-enum`.
     pub is_listed: bool,
     /// Its `retryable` as JSON, if it is in `x-error-codes`.
@@ -203,12 +209,12 @@ impl Schema {
 
     /// The same schema at another place.
     pub fn at(mut self, place: Place) -> Self {
-        self.annotations.extras.place = Ignored(place);
+        self.annotations.extras.place = place;
         self
     }
 
     pub fn place(&self) -> Place {
-        self.annotations.extras.place()
+        self.annotations.extras.place.clone()
     }
 
     /// The key in `Model::schemas` of the schema to which this one refers.
@@ -228,7 +234,11 @@ impl Schema {
 
     /// The schema without its annotations.
     pub fn bare(&self) -> Self {
-        Self { annotations: Annotations::default(), generated: Ignored::default(), ..self.clone() }
+        Self {
+            annotations: Annotations::default(),
+            generated: Generated::default(),
+            ..self.clone()
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use super::{Reader, target};
 use crate::json::{Json, decoded, step};
-use crate::model::{Alternative, Discriminator, Ignored, Mapping, Pointer, Schema};
+use crate::model::{Alternative, Discriminator, Mapping, Pointer, Schema};
 use crate::text::escaped;
 
 /// The children of each type: the types that have it in their `allOf`.
@@ -50,9 +50,9 @@ impl<'t> Reader<'t> {
     pub fn discriminator(&mut self, json: &Json<'t>) -> Discriminator {
         Discriminator {
             property: json.text_of("propertyName").unwrap_or_default().into(),
-            mapping: Ignored(Rc::new(self.mapping(json))),
+            mapping: Rc::new(self.mapping(json)),
             children: None,
-            place: Ignored(json.place.clone()),
+            place: json.place.clone(),
             is_own: true,
         }
     }
@@ -60,7 +60,7 @@ impl<'t> Reader<'t> {
     /// Sets the discriminator values of the alternatives of a schema, or else of its children.
     pub fn discriminate(&mut self, schema: &mut Schema, json: &Json<'t>, is_root: bool) {
         let Some(mut discriminator) = schema.discriminator.take() else { return };
-        let mapping = discriminator.mapping.0.clone();
+        let mapping = discriminator.mapping.clone();
         let values = |pointer: &Pointer| {
             let own_value = || self.own_value(pointer, &discriminator.property);
             mapping.get(pointer).cloned().unwrap_or_else(own_value)

@@ -9,8 +9,8 @@ use std::rc::Rc;
 use super::Reader;
 use super::schema::Position;
 use crate::model::{
-    AdditionalProperties, Alternative, Alternatives, Annotations, Generated, Ignored, Nullable,
-    Origin, Pointer, Schema, Text, allows, is_any,
+    AdditionalProperties, Alternative, Alternatives, Annotations, Generated, Nullable, Origin,
+    Pointer, Schema, Text, allows, is_any,
 };
 
 /// The limit of properties that are copied from types into the types that have them in `allOf`.
@@ -50,7 +50,7 @@ impl Reader<'_> {
         if position == Position::Inner && parts.iter().any(|part| part.pointer().is_some()) {
             // The types may be recursive, so this schema is merged once, under its own pointer.
             let merged_at = Some(self.referenced(Pointer::new(&place)));
-            let generated = Ignored(Generated { merged_at, title, origins: BTreeSet::new() });
+            let generated = Generated { merged_at, title, origins: BTreeSet::new() };
             return Schema { all_of: parts, annotations, generated, ..Schema::default() };
         }
         let origins = parts.iter().flat_map(|part| origins(part)).collect();
@@ -64,7 +64,7 @@ impl Reader<'_> {
         }
         let mut merged = intersection(resolved, unmerged);
         self.copied += merged.properties.len();
-        merged.generated = Ignored(Generated { merged_at: None, title, origins });
+        merged.generated = Generated { merged_at: None, title, origins };
         merged.annotations = annotations.over(&merged.annotations);
         merged
     }
@@ -144,7 +144,7 @@ fn split(mut schema: Schema, all_of: Vec<Rc<Schema>>) -> (Annotations, Vec<Rc<Sc
     let mut annotations = take(&mut schema.annotations);
     schema.annotations.extras.unknown = take(&mut annotations.extras.unknown);
     let origins = take(&mut schema.generated.origins);
-    schema.generated = Ignored(Generated { origins, ..Generated::default() });
+    schema.generated = Generated { origins, ..Generated::default() };
     let mut parts = Vec::new();
     if schema != Schema::default() {
         parts.push(Rc::new(schema.at(place)));

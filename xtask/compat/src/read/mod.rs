@@ -44,7 +44,7 @@ use serde_json::Value;
 
 use crate::json::{Json, Place, decoded, step};
 use crate::keyword::{Rule, keyword};
-use crate::model::{Extras, Fingerprints, Ignored, Model, Pointer, Schema, Whole};
+use crate::model::{Extras, Fingerprints, Model, Pointer, Schema, Whole};
 use discriminator::Children;
 pub use media::{includes, is_same_in_utf_8};
 pub use merge::intersection_of;
@@ -115,8 +115,8 @@ impl<'t> Reader<'t> {
         root.unread.retain(|name, _| !READ.contains(name));
         let mut all = vec![self.extras(root, "document")];
         for name in ["components", "paths"] {
-            let mut extras = Extras::default();
-            extras.place.0 = step(&document.place, name);
+            let place = step(&document.place, name);
+            let mut extras = Extras { place, ..Extras::default() };
             if let Some(json) = document.get(name).filter(|json| json.is_object()) {
                 let mut keywords = Keywords::of(&json);
                 // `paths` has paths and extensions, and nothing else counts (Paths Object).
@@ -131,7 +131,7 @@ impl<'t> Reader<'t> {
 
     /// Reads the remaining keywords of an object, and leaves out the text for people.
     fn extras(&mut self, keywords: Keywords<'t>, owner: &str) -> Extras {
-        let mut extras = Extras { place: Ignored(keywords.place), ..Extras::default() };
+        let mut extras = Extras { place: keywords.place, ..Extras::default() };
         for (name, value) in keywords.unread {
             let known = keyword(name).filter(|one| one.fits(&value) && one.applies_to(Some(owner)));
             match known.map(|keyword| keyword.rule) {

@@ -9,7 +9,7 @@ use super::{Keywords, Reader};
 use crate::json::{Json, decoded, steps};
 use crate::keyword::keyword;
 use crate::model::{
-    AdditionalProperties, Annotations, Code, Ignored, Limit, Nullable, Pointer, Schema, Whole,
+    AdditionalProperties, Annotations, Code, Limit, Nullable, Pointer, Schema, Whole,
 };
 
 /// Whether a schema is an entry of `Model::schemas`.
@@ -187,13 +187,13 @@ fn enumerate(schema: &mut Schema, values: &Json<'_>) {
 fn codes(keywords: &mut Keywords<'_>) -> BTreeMap<String, Code> {
     let mut codes: BTreeMap<String, Code> = BTreeMap::new();
     for value in keywords.take("x-extensible-enum").into_iter().flat_map(|one| one.items()) {
-        let place = Ignored(value.place.clone());
+        let place = value.place.clone();
         codes.insert(value.to_string(), Code { place, is_listed: true, retryable: None });
     }
     for row in keywords.take("x-error-codes").into_iter().flat_map(|one| one.items()) {
         let code = row.get("error").map_or_else(|| "null".to_owned(), |code| code.to_string());
         let code = codes.entry(code).or_default();
-        code.place = Ignored(row.place.clone());
+        code.place = row.place.clone();
         code.retryable = Some(row["retryable"].to_string().into());
     }
     codes
