@@ -4,31 +4,9 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::kind::Kind;
-
-/// The JSON type of a keyword's value. With a value of another type, the keyword is unknown.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
-    Any,
-    Bool,
-    Number,
-    Text,
-    List,
-    Object,
-}
-
-/// The default of a keyword: the value that means the same as no value. Null always does.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum DefaultValue {
-    None,
-    Empty,
-    Form,
-    Zero,
-    False,
-    True,
-}
 
 /// How a change of the keyword is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,8 +32,11 @@ pub struct Keyword {
     pub name: &'static str,
     /// The types that the keyword limits, or the objects that may have it. Empty for all of them.
     pub types: &'static [&'static str],
-    shape: Shape,
-    default: DefaultValue,
+    /// Whether a value has the type that OpenAPI requires. With another value, the keyword is
+    /// unknown.
+    pub fits: fn(&Value) -> bool,
+    /// The value that means the same as no value (OpenAPI 3.0.3, section of each object).
+    default: Value,
     pub rule: Rule,
 }
 
@@ -70,129 +51,120 @@ const MEDIA: &[&str] = &["media"];
 const RESPONSE: &[&str] = &["response"];
 const OPERATION: &[&str] = &["operation"];
 
-macro_rules! table {
-    ($($name:literal $types:ident $shape:ident $default:ident
-        $rule:ident $(($added:ident, $changed:ident, $removed:ident))?)*) => {
-        &[$(Keyword {
-            name: $name,
-            types: $types,
-            shape: Shape::$shape,
-            default: DefaultValue::$default,
-            rule: Rule::$rule
-                $({ added: Kind::$added, changed: Kind::$changed, removed: Kind::$removed })?,
-        },)*]
+macro_rules! fits {
+    (Any) => {
+        |_| true
+    };
+    ($type:ident) => {
+        |value| matches!(value, Value::$type(..))
     };
 }
 
-/// The columns are the name, the types, the shape, the default and the rule.
-const KEYWORDS: &[Keyword] = table! {
+/// The columns are the name, the types, the JSON type of the value, the default and the rule.
+macro_rules! keywords {
+    ($($name:literal $types:ident $type:ident $default:tt
+        $rule:ident $(($added:ident, $changed:ident, $removed:ident))?)*) => {
+        static KEYWORDS: LazyLock<HashMap<&str, Keyword>> = LazyLock::new(|| {
+            let all = [$(Keyword {
+                name: $name,
+                types: $types,
+                fits: fits!($type),
+                default: json!($default),
+                rule: Rule::$rule
+                    $({ added: Kind::$added, changed: Kind::$changed, removed: Kind::$removed })?,
+            },)*];
+            HashMap::from(all.map(|keyword| (keyword.name, keyword)))
+        });
+    };
+}
+
+keywords! {
     // Limits of a Schema Object.
-    "exclusiveMaximum"      NUMBER Bool   False Field
-    "exclusiveMinimum"      NUMBER Bool   False Field
-    "maximum"               NUMBER Number None  Most
-    "minimum"               NUMBER Number None  Least
-    "multipleOf"            NUMBER Number None  Multiple
-    "maxLength"             STRING Number None  Most
-    "minLength"             STRING Number Zero  Least
-    "pattern"               STRING Text   Empty Opaque
-    "maxItems"              ARRAY  Number None  Most
-    "minItems"              ARRAY  Number Zero  Least
-    "uniqueItems"           ARRAY  Bool   False Opaque
-    "maxProperties"         OBJECT Number None  Most
-    "minProperties"         OBJECT Number Zero  Least
+    "exclusiveMaximum"      NUMBER    Bool   false  Field
+    "exclusiveMinimum"      NUMBER    Bool   false  Field
+    "maximum"               NUMBER    Number null   Most
+    "minimum"               NUMBER    Number null   Least
+    "multipleOf"            NUMBER    Number null   Multiple
+    "maxLength"             STRING    Number null   Most
+    "minLength"             STRING    Number 0      Least
+    "pattern"               STRING    String ""     Opaque
+    "maxItems"              ARRAY     Number null   Most
+    "minItems"              ARRAY     Number 0      Least
+    "uniqueItems"           ARRAY     Bool   false  Opaque
+    "maxProperties"         OBJECT    Number null   Most
+    "minProperties"         OBJECT    Number 0      Least
 
     // The other keywords of a Schema Object.
-    "additionalProperties"  ANY    Any    True  Field
-    "allOf"                 ANY    List   Empty Field
-    "anyOf"                 ANY    List   Empty Field
-    "default"               ANY    Any    None  Field
-    "discriminator"         ANY    Object None  Field
-    "enum"                  ANY    List   Empty Field
-    "format"                ANY    Text   Empty Field
-    "items"                 ANY    Object None  Field
-    "not"                   ANY    Object None  Field
-    "nullable"              ANY    Bool   False Field
-    "oneOf"                 ANY    List   Empty Field
-    "properties"            ANY    Object Empty Field
-    "readOnly"              ANY    Bool   False Field
-    "type"                  ANY    Text   None  Field
-    "writeOnly"             ANY    Bool   False Field
-    "x-error-codes"         ANY    List   Empty Field
-    "x-extensible-enum"     ANY    List   Empty Field
-    "xml"                   SCHEMA Object Empty Whole(Xml, Xml, Xml)
+    "additionalProperties"  ANY       Any    true   Field
+    "allOf"                 ANY       Array  []     Field
+    "anyOf"                 ANY       Array  []     Field
+    "default"               ANY       Any    null   Field
+    "discriminator"         ANY       Object null   Field
+    "enum"                  ANY       Array  []     Field
+    "format"                ANY       String ""     Field
+    "items"                 ANY       Object null   Field
+    "not"                   ANY       Object null   Field
+    "nullable"              ANY       Bool   false  Field
+    "oneOf"                 ANY       Array  []     Field
+    "properties"            ANY       Object {}     Field
+    "readOnly"              ANY       Bool   false  Field
+    "type"                  ANY       String null   Field
+    "writeOnly"             ANY       Bool   false  Field
+    "x-error-codes"         ANY       Array  []     Field
+    "x-extensible-enum"     ANY       Array  []     Field
+    "xml"                   SCHEMA    Object {}     Whole(Xml, Xml, Xml)
 
-    // Keywords of other objects. In a schema, `required` is a list.
-    "allowEmptyValue"       FIELD  Bool   False Whole(EncodingAdded, Encoding, Encoding)
-    "allowReserved"         FIELD  Bool   False Whole(EncodingAdded, Encoding, Encoding)
-    "callbacks"             OPERATION Object Empty Whole(Callback, Callback, Callback)
-    "content"               ANY    Object Empty Field
-    "deprecated"            ANY    Bool   False Whole(Deprecation, Deprecation, Deprecation)
-    "encoding"              MEDIA  Object Empty Whole(Encoding, Encoding, Encoding)
-    "explode"               ANY    Bool   None  Field
-    "headers"               ANY    Object Empty Field
-    "in"                    ANY    Text   None  Field
-    "links"                 RESPONSE Object Empty Whole(Link, Link, Link)
-    "name"                  ANY    Text   None  Field
-    "operationId"           OPERATION Text None  Whole(OperationId, OperationId, OperationId)
-    "parameters"            ANY    List   Empty Field
-    "requestBody"           ANY    Object None  Field
-    "required"              ANY    Any    False Field
-    "responses"             ANY    Object None  Field
-    "schema"                ANY    Any    None  Field
-    "security"              ANY    List   None  Field
-    "servers"               ANY    List   Empty Field
-    "style"                 ANY    Text   Form  Field
-    "tags"                  OPERATION List Empty Whole(Tag, Tag, Tag)
-    "x-dropshot-pagination" OPERATION Any None  Whole(Pagination, Extension, Pagination)
-    "x-dropshot-websocket"  OPERATION Any None  Whole(Websocket, Websocket, Websocket)
+    // Keywords of other objects.
+    "allowEmptyValue"       FIELD     Bool   false  Whole(EncodingAdded, Encoding, Encoding)
+    "allowReserved"         FIELD     Bool   false  Whole(EncodingAdded, Encoding, Encoding)
+    "callbacks"             OPERATION Object {}     Whole(Callback, Callback, Callback)
+    "content"               ANY       Object {}     Field
+    "deprecated"            ANY       Bool   false  Whole(Deprecation, Deprecation, Deprecation)
+    "encoding"              MEDIA     Object {}     Whole(Encoding, Encoding, Encoding)
+    "explode"               ANY       Bool   null   Field
+    "headers"               ANY       Object {}     Field
+    "in"                    ANY       String null   Field
+    "links"                 RESPONSE  Object {}     Whole(Link, Link, Link)
+    "name"                  ANY       String null   Field
+    "operationId"           OPERATION String null   Whole(OperationId, OperationId, OperationId)
+    "parameters"            ANY       Array  []     Field
+    "requestBody"           ANY       Object null   Field
+    "required"              ANY       Any    false  Field
+    "responses"             ANY       Object null   Field
+    "schema"                ANY       Any    null   Field
+    "security"              ANY       Array  null   Field
+    "servers"               ANY       Array  []     Field
+    "style"                 ANY       String "form" Field
+    "tags"                  OPERATION Array  []     Whole(Tag, Tag, Tag)
+    "x-dropshot-pagination" OPERATION Any    null   Whole(Pagination, Extension, Pagination)
+    "x-dropshot-websocket"  OPERATION Any    null   Whole(Websocket, Websocket, Websocket)
 
-    "x-idempotent"          OPERATION Bool False Whole(PromiseAdded, PromiseRemoved, PromiseRemoved)
+    "x-idempotent"          OPERATION Bool false Whole(PromiseAdded, PromiseRemoved, PromiseRemoved)
 
     // Text for people.
-    "description"           ANY    Any    None  Words
-    "example"               ANY    Any    None  Words
-    "examples"              ANY    Any    Empty Words
-    "externalDocs"          ANY    Any    None  Words
-    "summary"               ANY    Any    None  Words
-    "title"                 ANY    Any    None  Words
-};
-
-static BY_NAME: LazyLock<HashMap<&str, &Keyword>> =
-    LazyLock::new(|| KEYWORDS.iter().map(|keyword| (keyword.name, keyword)).collect());
+    "description"           ANY       Any    null   Words
+    "example"               ANY       Any    null   Words
+    "examples"              ANY       Any    {}     Words
+    "externalDocs"          ANY       Any    null   Words
+    "summary"               ANY       Any    null   Words
+    "title"                 ANY       Any    null   Words
+}
 
 /// The keyword of this name.
 pub fn keyword(name: &str) -> Option<&'static Keyword> {
-    BY_NAME.get(name).copied()
+    KEYWORDS.get(name)
 }
 
 impl Keyword {
-    /// Whether this value is the default, which means the same as no value (OpenAPI 3.0.3, section
-    /// of each object). Some generators write `null` for no value.
+    /// Whether this value means the same as no value. Some generators write `null` for no value.
     pub fn is_default(&self, value: &Value) -> bool {
-        match (value, self.default) {
-            (Value::Null, _) => true,
-            (Value::Bool(value), DefaultValue::False) => !value,
-            (Value::Bool(value), DefaultValue::True) => *value,
-            (Value::Number(number), DefaultValue::Zero) => number.as_f64() == Some(0.0),
-            (Value::String(text), DefaultValue::Empty) => text.is_empty(),
-            (Value::String(text), DefaultValue::Form) => text == "form",
-            (Value::Array(items), _) if self.name == "required" => items.is_empty(),
-            (Value::Array(items), DefaultValue::Empty) => items.is_empty(),
-            (Value::Object(members), DefaultValue::Empty) => members.is_empty(),
-            _ => false,
-        }
-    }
-
-    /// Whether the value has the type that OpenAPI requires.
-    pub fn fits(&self, value: &Value) -> bool {
-        match self.shape {
-            Shape::Any => true,
-            Shape::Bool => value.is_boolean(),
-            Shape::Number => value.is_number(),
-            Shape::Text => value.is_string(),
-            Shape::List => value.is_array(),
-            Shape::Object => value.is_object(),
-        }
+        let is_default = match value {
+            Value::Number(number) => number.as_f64() == self.default.as_f64(),
+            // In a schema, `required` is a list.
+            Value::Array(items) if self.name == "required" => items.is_empty(),
+            _ => *value == self.default,
+        };
+        value.is_null() || is_default
     }
 
     pub fn is_limit(&self) -> bool {

@@ -1,10 +1,11 @@
 //! Compares the media types of a request or response body.
 
+use std::collections::BTreeSet;
+
 use super::Comparison;
 use super::graph::Spot;
 use crate::kind::Kind;
 use crate::model::{Content, MediaType};
-use crate::read::{includes, is_same_in_utf_8};
 
 /// An older media type and the newer one that corresponds to it.
 type Pair<'a> = (&'a String, &'a String);
@@ -78,4 +79,30 @@ const RELATIONS: &[Relation] = &[
 /// The most specific range that includes a media type.
 fn range<'a>(all: &'a Content, name: &str) -> Option<&'a String> {
     all.keys().filter(|range| includes(range, name)).max_by_key(|range| range.len())
+}
+
+/// Whether a media range includes a media type, or another range (RFC 9110, section 12.5.1).
+fn includes(range: &str, other: &str) -> bool {
+    let (range, other) = (split(range), split(other));
+    let is_kind = match range.0.strip_suffix('*') {
+        Some("*/") => true,
+        Some(prefix) => other.0.starts_with(prefix),
+        None => range.0 == other.0,
+    };
+    is_kind && range.1.is_subset(&other.1)
+}
+
+/// Whether two media types differ at most in the charset UTF-8, or US-ASCII, which is a part of it.
+fn is_same_in_utf_8(one: &str, other: &str) -> bool {
+    let without = |name| {
+        let (kind, mut parameters) = split(name);
+        parameters.retain(|one| !["charset=utf-8", "charset=us-ascii"].contains(one));
+        (kind, parameters)
+    };
+    without(one) == without(other)
+}
+
+fn split(name: &str) -> (&str, BTreeSet<&str>) {
+    let mut parts = name.split(';');
+    (parts.next().unwrap_or_default(), parts.collect())
 }

@@ -1,11 +1,10 @@
 //! Reads parameters, headers, request bodies and responses, without what OpenAPI ignores.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use anyhow::Result;
 
-use super::media::{is_form, media_type};
 use super::schema::Position;
 use super::{Keywords, Reader};
 use crate::json::{Json, step};
@@ -92,4 +91,24 @@ impl<'t> Reader<'t> {
             |schema| self.schema(&schema, Position::Inner),
         )
     }
+}
+
+/// Normalises a media type: lower case, no spaces and quotes, sorted parameters, and no charset of
+/// JSON (RFC 8259, section 11).
+fn media_type(name: &str) -> String {
+    let name: String = name.to_lowercase().replace('"', "").split_whitespace().collect();
+    let (kind, parameters) = name.split_once(';').unwrap_or((&name, ""));
+    let mut parameters: BTreeSet<&str> = parameters.split(';').collect();
+    parameters.retain(|one| !(one.is_empty() || is_json(kind) && one.starts_with("charset=")));
+    parameters.iter().fold(kind.to_owned(), |kind, one| format!("{kind};{one}"))
+}
+
+fn is_json(kind: &str) -> bool {
+    kind == "application/json" || kind.ends_with("+json")
+}
+
+/// Whether `encoding` applies to a media type (Media Type Object).
+fn is_form(media_type: &str) -> bool {
+    media_type.starts_with("multipart/")
+        || media_type.starts_with("application/x-www-form-urlencoded")
 }

@@ -28,12 +28,10 @@
 
 mod discriminator;
 mod field;
-mod media;
 mod merge;
 mod operation;
 mod schema;
 mod security;
-mod texts;
 mod whole;
 
 use std::collections::BTreeMap;
@@ -46,7 +44,6 @@ use crate::json::{Json, Place, decoded, step};
 use crate::keyword::{Rule, keyword};
 use crate::model::{Extras, Fingerprints, Model, Pointer, Schema, Whole};
 use discriminator::Children;
-pub use media::{includes, is_same_in_utf_8};
 pub use merge::intersection_of;
 pub use whole::written;
 
@@ -65,7 +62,7 @@ pub fn model(document: &Value) -> Result<Model> {
     reader.schemas()?;
     reader.model.fingerprints = Fingerprints::of(&reader.model.schemas);
     reader.model.extras = reader.document_extras();
-    reader.model.texts = texts::texts(&reader.document);
+    reader.model.texts = whole::texts(&reader.document);
     Ok(reader.model)
 }
 
@@ -133,7 +130,8 @@ impl<'t> Reader<'t> {
     fn extras(&mut self, keywords: Keywords<'t>, owner: &str) -> Extras {
         let mut extras = Extras { place: keywords.place, ..Extras::default() };
         for (name, value) in keywords.unread {
-            let known = keyword(name).filter(|one| one.fits(&value) && one.applies_to(Some(owner)));
+            let known =
+                keyword(name).filter(|one| (one.fits)(&value) && one.applies_to(Some(owner)));
             match known.map(|keyword| keyword.rule) {
                 Some(Rule::Words) => {}
                 Some(Rule::Whole { .. }) => {
@@ -198,7 +196,7 @@ impl<'t> Keywords<'t> {
 
     /// Removes a keyword and returns its value, if the value has the right type.
     fn take(&mut self, name: &str) -> Option<Json<'t>> {
-        let fits = |value: &Json<'t>| keyword(name).is_none_or(|keyword| keyword.fits(value));
+        let fits = |value: &Json<'t>| keyword(name).is_none_or(|keyword| (keyword.fits)(value));
         if self.unread.get(name).is_some_and(fits) { self.unread.remove(name) } else { None }
     }
 
