@@ -55,8 +55,8 @@ impl Change {
                 format!("{old} → {new}")
             }
             (Some(old), None) => format!("removed: {}", shortened(&old.brief)),
-            (None, Some(new)) if kind == Kind::Text => format!("changed: {}", new.brief),
             (None, Some(new)) => format!("added: {}", shortened(&new.brief)),
+            (None, None) if kind == Kind::Text => "text or spelling".to_owned(),
             (None, None) => "not compared".to_owned(),
         });
         let is_used = !reach.operations.is_empty();

@@ -10,7 +10,7 @@ use strum::Display;
 #[derive(Clone, Copy, Debug, Display, PartialEq, Eq, PartialOrd, Ord, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
-    /// Only text for people changed: the version may stay the same.
+    /// Only text for people or the spelling changed: the version may stay the same.
     #[strum(to_string = "words only")]
     Words,
     /// Everything that worked still works: a new minor version.
@@ -192,7 +192,7 @@ rules! {
     UnusedTypeAdded Additive Additive "no operation uses it, but generated code may contain it"
     UnusedTypeRemoved Source Source "no operation uses it, but generated code may contain it"
     Extension Additive Additive "OpenAPI gives it no meaning, but a generator may"
-    Text Words Words "it is text for people"
+    Text Words Words "everything that a client sees means the same"
     Unknown Wire Wire "the check does not know the keyword"
     NotCompared Wire Wire
         "the documents contain too many pairs of types, too many levels, or circular references"

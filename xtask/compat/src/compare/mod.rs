@@ -30,9 +30,11 @@ mod values;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
+use serde_json::Value;
+
 use crate::Document;
 use crate::change::{Change, Reach, Shown};
-use crate::json::{Json, Place, nearest};
+use crate::json::{Place, nearest, unified};
 use crate::kind::Kind;
 use crate::model::{Annotations, Schema};
 use crate::read::{LONGEST_CHAIN, written};
@@ -54,7 +56,8 @@ struct Found {
     new: Option<Shown>,
 }
 
-/// Returns every change between two documents.
+/// Returns every change between two documents. Documents that differ but have no other change have
+/// one of text.
 pub fn changes(old: &Document, new: &Document) -> Vec<Change> {
     let mut comparison = Comparison { old, new, graph: Graph::default(), found: Vec::new() };
     comparison.operations();
@@ -62,8 +65,23 @@ pub fn changes(old: &Document, new: &Document) -> Vec<Change> {
     comparison.unused_types();
     comparison.pairs();
     comparison.document_extras();
-    comparison.texts();
-    comparison.finish()
+    let mut changes = comparison.finish();
+    if changes.is_empty() && differ(old, new) {
+        changes.push(Change::new(Kind::Text, "#".to_owned(), None, None, Reach::default()));
+    }
+    changes
+}
+
+/// Whether two documents differ in more than `info.version`.
+fn differ(old: &Document, new: &Document) -> bool {
+    let [old, new] = [old, new].map(|document| {
+        let mut json = unified(&document.json);
+        if let Some(version) = json.pointer_mut("/info/version") {
+            *version = Value::Null;
+        }
+        json
+    });
+    old != new
 }
 
 impl Comparison<'_> {
@@ -151,38 +169,6 @@ impl Comparison<'_> {
             let at = Spot::new(old.place.clone(), new.place.clone(), node);
             self.extras(&at, old, new);
         }
-    }
-
-    /// Reports all changes of text for people as one change. A text that only moved is not counted,
-    /// nor one whose owner was added or removed.
-    fn texts(&mut self) {
-        let [old, new] = [self.old, self.new].map(|document| &document.model.texts);
-        let mut counts: HashMap<&str, i64> = HashMap::new();
-        for (all, one) in [(new, 1), (old, -1)] {
-            for text in all.values() {
-                *counts.entry(text).or_default() += one;
-            }
-        }
-        let mut first = None;
-        let mut different = BTreeSet::new();
-        for place in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
-            let (was, is) = (old.get(place), new.get(place));
-            let is_new =
-                was.is_some_and(|was| counts[&**was] < 0) || is.is_some_and(|is| counts[&**is] > 0);
-            let parent = place.rsplit_once('/').map_or("#", |(parent, _)| parent);
-            let has_owner = |document: &Document| Json::find(&document.json, parent).is_some();
-            if was != is && is_new && has_owner(self.old) && has_owner(self.new) {
-                first.get_or_insert(place);
-                // The same text of several operations counts once.
-                different.insert((was, is));
-            }
-        }
-        let Some(first) = first else { return };
-        let node = self.graph.node();
-        let at = Spot::new(first.as_str().into(), first.as_str().into(), node);
-        let count = different.len();
-        let shown = format!("{count} text{}", if count == 1 { "" } else { "s" });
-        self.report_text(&at, Kind::Text, None, Some(&shown));
     }
 
     /// Adds to each change the operations that it affects, and merges equal changes of one place.

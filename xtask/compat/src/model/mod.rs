@@ -37,8 +37,6 @@ pub struct Model {
     pub fingerprints: Fingerprints,
     /// The extensions and unknown keywords of the document, of `components` and of `paths`.
     pub extras: Vec<Extras>,
-    /// The text for people (descriptions, examples, titles) as JSON, by JSON pointer.
-    pub texts: BTreeMap<String, String>,
 }
 
 /// An operation, with everything that it inherits from its path and from the document.

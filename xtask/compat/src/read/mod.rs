@@ -62,7 +62,6 @@ pub fn model(document: &Value) -> Result<Model> {
     reader.schemas()?;
     reader.model.fingerprints = Fingerprints::of(&reader.model.schemas);
     reader.model.extras = reader.document_extras();
-    reader.model.texts = whole::texts(&reader.document);
     Ok(reader.model)
 }
 

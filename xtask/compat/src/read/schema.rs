@@ -134,7 +134,7 @@ impl<'t> Reader<'t> {
 }
 
 /// Whether generators make a type of an inline schema, and name it after the title.
-pub fn has_named_type(json: &Json<'_>) -> bool {
+fn has_named_type(json: &Json<'_>) -> bool {
     let is_alternative =
         steps(&json.place).rev().nth(1).is_some_and(|list| list == "oneOf" || list == "anyOf");
     let has_type = ["allOf", "anyOf", "enum", "oneOf", "properties"];

@@ -156,7 +156,8 @@ fn order_changes_nothing_and_type_names_break_no_wire() {
     let run = TestRunner::new(config).run(&(documents(), edits), |(old, edits)| {
         let report = |new: &Value| judged(&old, new);
         prop_assert!(report(&old).changes.is_empty(), "{}", report(&old));
-        prop_assert!(report(&reversed(&old)).changes.is_empty(), "{}", report(&reversed(&old)));
+        let other_order = report(&reversed(&old));
+        prop_assert!(other_order.class() <= Some(Class::Words), "{other_order}");
         // A leading comment makes the program read JSON as YAML.
         let yaml = Document::parse("yaml", &format!("# YAML\n{old}")).expect("a document");
         let json = Document::parse("json", &old.to_string()).expect("a document");
@@ -173,7 +174,7 @@ fn order_changes_nothing_and_type_names_break_no_wire() {
         let forth = compare(old_document(), new_document);
         if let Ok(same) = same {
             let reversed = compare(old_document(), same);
-            // In a list, a text is compared with the text at the same position.
+            // Another order is another spelling.
             let verdict = |report: &Report| report.class().filter(|one| *one > Class::Words);
             prop_assert_eq!(verdict(&forth), verdict(&reversed), "{}\n{}", forth, reversed);
         }
