@@ -130,8 +130,7 @@ pub trait Engine: Send + Sync {
 /// What a store is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Reading an existing store. A server may be running on it, and a file may be one that this
-    /// process cannot write to.
+    /// Reading an existing store. A server may be running on it.
     Read,
     /// Changing the tokens of an existing store. A server may be running on it.
     Change,

@@ -2,7 +2,8 @@
 //! command changes it or creates a store beside orphaned files: the new store would get plants and
 //! tokens of another store. A server whose files are gone exits.
 
-use std::os::unix::fs::{FileExt, MetadataExt, chown, symlink};
+use std::fs::Permissions;
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, chown, symlink};
 
 use nix::unistd::geteuid;
 use plant_store_tests::has;
@@ -11,7 +12,7 @@ use plant_store_tests::process::{Paused, killed_before};
 use rusqlite::Connection;
 
 use crate::database::{Prepare, STORE, WAL, WAL_INDEX, files};
-use crate::without_store::starts::failed_first_start;
+use crate::without_store::starts::{failed_first_start, unprivileged};
 
 const COMMANDS: [&str; 7] = [
     "serve",
@@ -106,6 +107,33 @@ fn crashed_store_is_refused_until_its_files_are_back() {
     }
     fs::remove_file(kept).expect("the link");
     assert!(stopped.start().export().into_keys().eq([1]));
+}
+
+/// SQLite's readers, too, write to the WAL index.
+#[test]
+fn store_without_write_access_is_refused_and_left_unchanged() {
+    let stopped = Server::start().stopped_by(Signal::SIGTERM);
+    let folder = stopped.folder();
+    let set_modes = |of_folder, of_file| {
+        for (path, mode) in [(folder, of_folder), (&*folder.join(STORE), of_file)] {
+            fs::set_permissions(path, Permissions::from_mode(mode)).expect("the test owns it");
+        }
+    };
+    let before = files(folder);
+    let rows =
+        [(0o700, 0o400, "cannot read and write"), (0o500, 0o600, "cannot write to the folder")];
+    each_row(rows, |(of_folder, of_file, expected)| {
+        set_modes(of_folder, of_file);
+        let run = |words: &str| run(&mut unprivileged(folder, words));
+        let ended = COMMANDS.map(|words| (words, run(words)));
+        set_modes(0o700, 0o600);
+        for (words, refused) in ended {
+            for text in [expected, "copy the file and its -wal file to another folder"] {
+                refused.failed(if words == "check" { 2 } else { 1 }, text);
+            }
+        }
+        assert!(files(folder) == before, "{:?}", files(folder).keys());
+    });
 }
 
 /// `docker run -v FILE:FILE` mounts a file like this.

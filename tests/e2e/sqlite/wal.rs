@@ -1,19 +1,14 @@
 //! The WAL: other programs use it through SQLite, as they may with an ordinary database. It grows
-//! while another process reads the store, is reported, and shrinks afterwards. No command reads
-//! past it.
-
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt;
+//! while another process reads the store, is reported, and shrinks afterwards.
 
 use plant_store_tests::prelude::*;
 use rusqlite::Connection;
 use rusqlite::backup::Progress;
 use rusqlite::config::DbConfig;
 
-use crate::database::{self, STORE, WAL, create, files};
+use crate::database::{self, STORE, WAL, create};
 use crate::export::start_export;
 use crate::metrics::{metrics_address, value};
-use crate::without_store::starts::unprivileged;
 
 /// Copies a store as `.backup` of `sqlite3` does.
 fn back_up(from: &Connection, to: &Path) {
@@ -114,56 +109,4 @@ fn blocked_export_does_not_hold_the_wal() {
     // 12 MiB of plants. If the export held the WAL, the WAL would contain all of them.
     create(&server, 1000..4000);
     assert!(wal_bytes(&server) < 8 * MIB, "{}", wal_bytes(&server));
-}
-
-/// Sets the modes of a folder and of its files.
-fn set_modes(folder: &Path, of_folder: u32, of_files: u32) {
-    let set = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode));
-    set(folder, 0o700).expect("the test owns the folder");
-    for name in files(folder).into_keys() {
-        set(&folder.join(name), of_files).expect("the test owns the file");
-    }
-    set(folder, of_folder).expect("the test owns the folder");
-}
-
-/// The commands that read run as a user who may not write. The WAL of a crash contains a plant that
-/// the file lacks, and SQLite needs the index to read it. A server keeps both.
-#[test]
-fn store_is_read_without_write_access_but_never_past_its_wal() {
-    let served = Server::start();
-    served.create(&plant(1, "Ficus", None)).plant();
-    let stopped = Server::start().stopped_by(Signal::SIGTERM);
-    let copy_of = |from: &Path, names: &[&str]| {
-        let to = TempDir::new().expect("a temporary folder");
-        for name in names {
-            fs::copy(from.join(name), to.path().join(name)).expect("a copy");
-        }
-        to
-    };
-    let file = copy_of(stopped.folder(), &[STORE]);
-    let crashed = copy_of(served.folder(), &[STORE, WAL]);
-    let rows = [
-        ("file", file.path(), None),
-        ("file and WAL", crashed.path(), Some("WAL")),
-        ("served store", served.folder(), None),
-    ];
-    each_row(rows, |(_, folder, refused)| {
-        let elsewhere = TempDir::new().expect("a temporary folder");
-        let store = format!("sqlite:{}", folder.join(STORE).display());
-        let before = files(folder);
-        set_modes(folder, 0o500, 0o400);
-        let ended = [
-            format!("check --store {store}"),
-            format!("export --store {store}"),
-            format!("token list --store {store}"),
-            format!("copy --from {store} --to sqlite:copy.db --tokens from"),
-        ]
-        .map(|words| run(&mut unprivileged(elsewhere.path(), &words)));
-        set_modes(folder, 0o700, 0o600);
-        for ended in ended {
-            assert_eq!(ended.code == Some(0), refused.is_none(), "{ended:?}");
-            assert!(ended.stderr.contains(refused.unwrap_or_default()), "{ended:?}");
-        }
-        assert!(folder == served.folder() || files(folder) == before, "the files are unchanged");
-    });
 }

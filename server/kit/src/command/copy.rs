@@ -18,7 +18,7 @@ use crate::service::Service;
 /// interrupted is completed by the same command with --add.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// The store to copy: {store_url}. A file may be read-only
+    /// The store to copy: {store_url}
     #[arg(long, value_name = "URL")]
     from: StoreUrl,
 

@@ -16,7 +16,7 @@ use crate::error::At;
 use crate::sqlite::files::{create_temporary, require_free, sync_folder_of};
 use crate::sqlite::rows::insert_token;
 use crate::sqlite::schema::{create_tables, mark_as_store};
-use crate::sqlite::wal::{Access, FLAGS, uri};
+use crate::sqlite::wal::{FLAGS, uri};
 use crate::sqlite::{open_to_read, url};
 use crate::token::StoredToken;
 
@@ -31,7 +31,7 @@ pub fn copy(
 ) -> anyhow::Result<Contents> {
     require_free(to)?;
     let temporary = create_temporary(to)?;
-    let new = Connection::open_with_flags(uri(temporary.path(), Access::Write), FLAGS);
+    let new = Connection::open_with_flags(uri(temporary.path()), FLAGS);
     let new = new.at(url(to), WRITE)?;
     let execute = |sql| new.execute_batch(sql).at(url(to), WRITE);
     let sync = || temporary.as_file().sync_all().at(url(to), WRITE);

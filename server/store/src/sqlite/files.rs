@@ -61,12 +61,6 @@ fn files_beside(path: &Path) -> Vec<PathBuf> {
     files.filter(|file| file.symlink_metadata().is_ok()).collect()
 }
 
-/// Whether a WAL or a journal beside the file contains pages that the file lacks.
-pub fn has_pages_beside(path: &Path) -> bool {
-    let has_pages = |suffix| fs::metadata(beside(path, suffix)).is_ok_and(|file| file.len() > 0);
-    has_pages(WAL) || has_pages(ROLLBACK_JOURNAL)
-}
-
 /// Returns the folder that contains the path.
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
@@ -83,23 +77,6 @@ pub fn sync_folder_of(path: &Path) -> io::Result<()> {
 ///
 /// [`Kind::Missing`] if there is nothing at the path, and no file of a store beside it.
 pub fn open(path: &Path) -> Result<File, Error> {
-    let file = open_to_read(path)?;
-    require_write_access(path).at(url(path), OPEN)?;
-    Ok(file)
-}
-
-/// Fails if this process may not write to the file and its folder. SQLite creates the WAL and its
-/// index in the folder.
-pub fn require_write_access(path: &Path) -> io::Result<()> {
-    for (right, place) in [("read and write", path), ("write to the folder", folder_of(path))] {
-        let allowed = access(place, AccessFlags::R_OK | AccessFlags::W_OK);
-        allowed.map_err(|errno| denied(right, place, &errno.into()))?;
-    }
-    Ok(())
-}
-
-/// Opens the file of a store, before SQLite does. See [`open`].
-pub fn open_to_read(path: &Path) -> Result<File, Error> {
     // Look for files without a store first: a server that is starting at the same time may create
     // the store and then a WAL, which would look as if it had been left behind.
     let left = files_beside(path);
@@ -116,7 +93,24 @@ pub fn open_to_read(path: &Path) -> Result<File, Error> {
     if metadata.len() == 0 && wal_of(path).exists() {
         return Err(left_behind(path, &left));
     }
-    File::open(path).map_err(|error| denied("read", path, &error)).at(url(path), OPEN)
+    require_write_access(path).at(url(path), OPEN)?;
+    File::open(path).at(url(path), OPEN)
+}
+
+/// Fails if this process may not write to the file and its folder. Even SQLite's readers write to
+/// the WAL index, which SQLite creates in the folder.
+fn require_write_access(path: &Path) -> io::Result<()> {
+    let wal = wal_of(path);
+    for (right, place) in [("read and write", path), ("write to the folder", folder_of(&wal))] {
+        access(place, AccessFlags::R_OK | AccessFlags::W_OK).map_err(|errno| {
+            let denied = denied(right, place, &errno.into());
+            let advice = "SQLite needs both, even to read a store: run this as a user who may \
+                write there, or copy the file and its -wal file to another folder while no server \
+                uses them";
+            io::Error::new(denied.kind(), format!("{denied}. {advice}"))
+        })?;
+    }
+    Ok(())
 }
 
 /// Fails unless a new store can be put at the path: there is nothing at the path, not even a link
@@ -264,8 +258,8 @@ pub fn lock(file: &File, path: &Path) -> Result<(), Error> {
             }
             Err(TryLockError::WouldBlock) => {
                 let message = format!(
-                    "{} is in use by another process (a server, or a command that reads a file \
-                     without write access): stop that process, or choose another store",
+                    "{} is in use by another process, such as a server: stop that process, or \
+                     choose another store",
                     url(path)
                 );
                 return Err(Error::new(Kind::Other, message));

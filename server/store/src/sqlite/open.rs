@@ -7,17 +7,12 @@ use std::sync::Arc;
 use crate::Names;
 use crate::engine::{Mode, Opened};
 use crate::error::{At, Error};
-use crate::sqlite::files::{
-    self, CREATE, OPEN, has_pages_beside, lock, require_index_of_server, require_write_access,
-};
+use crate::sqlite::files::{self, CREATE, OPEN, lock, require_index_of_server, sizes};
 use crate::sqlite::served_files::ServedFiles;
 use crate::sqlite::wal::{
-    Access, Checkpoints, checkpoint_truncate, connect, remove_wal_at_close, sync_empty_wal, use_wal,
+    Checkpoints, checkpoint_truncate, connect, remove_wal_at_close, sync_empty_wal, use_wal,
 };
 use crate::sqlite::{CHECKPOINT, Commits, Sqlite, schema, url};
-
-const OPEN_WITH_WAL: &str = "read the file together with its WAL, which takes its -shm file, or \
-    write access to the file and its folder";
 
 /// See [`crate::open`].
 pub fn open(names: &'static Names, path: &Path, mode: Mode) -> Result<Opened, Error> {
@@ -43,7 +38,7 @@ pub fn open_to_serve(
         schema::require_store(path, &file, names)?;
     }
     // This also rolls back a creation that was killed.
-    let mut store = Sqlite::open(names, path, file, Access::Write)?;
+    let mut store = Sqlite::open(names, path, file)?;
     let connection = &mut store.commits.get_mut().connection;
     let is_new = may_create && schema::create(connection, names).at(url(path), CREATE)?;
     store.prepare_to_serve()?;
@@ -55,30 +50,14 @@ pub fn open_to_change(names: &'static Names, path: &Path) -> Result<Sqlite, Erro
     let file = files::open(path)?;
     require_index_of_server(&file, path)?;
     schema::require_store(path, &file, names)?;
-    Sqlite::open(names, path, file, Access::Write)
+    Sqlite::open(names, path, file)
 }
 
 /// Opens a store to read it.
-///
-/// SQLite's readers write to the WAL index. Without write access to the file and its folder, a file
-/// that no server has open, and that contains everything, is read alone. Any other store is read
-/// through the WAL and the index that are there, or not at all. A store is never read without its
-/// WAL.
 pub fn open_to_read(names: &'static Names, path: &Path) -> Result<Sqlite, Error> {
-    let file = files::open_to_read(path)?;
-    schema::require_store(path, &file, names)?;
-    let access = if require_write_access(path).is_ok() {
-        require_index_of_server(&file, path)?;
-        Access::Write
-    // The lock keeps a server from starting until this process has closed the file.
-    } else if !has_pages_beside(path) && file.try_lock_shared().is_ok() {
-        Access::Immutable
-    } else {
-        Access::Read
-    };
-    let has_pages_beside = has_pages_beside(path);
-    let mut store = Sqlite::open(names, path, file, access)?;
-    if has_pages_beside {
+    let has_wal = sizes(path).wal > Some(0);
+    let mut store = open_to_change(names, path)?;
+    if has_wal {
         // A command that only reads leaves the WAL of a crash where it is.
         store.remove_wal_at_close(false)?;
     }
@@ -94,9 +73,8 @@ pub fn open_state_to_read(names: &'static Names, path: &Path) -> Result<Sqlite, 
 
 impl Sqlite {
     /// Opens the file. It is either a store, or empty and locked.
-    fn open(names: &'static Names, path: &Path, file: File, access: Access) -> Result<Self, Error> {
-        let open = if access == Access::Read { OPEN_WITH_WAL } else { OPEN };
-        let connect = || connect(path, access).at(url(path), open);
+    fn open(names: &'static Names, path: &Path, file: File) -> Result<Self, Error> {
+        let connect = || connect(path).at(url(path), OPEN);
         let commits = Commits { connection: connect()?, checkpoints: Checkpoints::default() };
         let reads = connect()?.into();
         Ok(Self {

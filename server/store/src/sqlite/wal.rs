@@ -32,21 +32,9 @@ pub const WAIT: Duration = Duration::from_secs(4);
 /// own busy handler backs off: beside a busy server a command might never get the lock.
 pub const PAUSE: Duration = Duration::from_micros(200);
 
-/// How a connection opens the store's file
-/// (<https://sqlite.org/c3ref/open.html#coreuriqueryparameters>).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Reading and writing.
-    Write,
-    /// Reading through the WAL and its index, without creating either of them.
-    Read,
-    /// Reading the file alone. Nobody may write to it, and no WAL may belong to it.
-    Immutable,
-}
-
 /// Opens the file, which must exist.
-pub fn connect(path: &Path, access: Access) -> rusqlite::Result<Connection> {
-    let mut connection = Connection::open_with_flags(uri(path, access), FLAGS)?;
+pub fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let mut connection = Connection::open_with_flags(uri(path), FLAGS)?;
     wait_for_lock(&mut connection)?;
     connection.set_transaction_behavior(TransactionBehavior::Immediate);
     // This is the first statement that reads the file, so SQLite recovers the file here after a
@@ -64,18 +52,14 @@ pub const FLAGS: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE
     .union(OpenFlags::SQLITE_OPEN_NO_MUTEX)
     .union(OpenFlags::SQLITE_OPEN_URI);
 
-/// Returns the URI of a file. SQLite decodes `%XX` in the path to any byte.
-pub fn uri(path: &Path, access: Access) -> String {
+/// Returns the URI of a file that exists. SQLite decodes `%XX` in the path to any byte
+/// (<https://sqlite.org/c3ref/open.html#coreuriqueryparameters>).
+pub fn uri(path: &Path) -> String {
     const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/');
     // A leading `./` keeps a relative path relative.
     let path = Path::new(".").join(path);
     let path = percent_encode(path.as_os_str().as_bytes(), ESCAPED);
-    let parameter = match access {
-        Access::Write => "mode=rw",
-        Access::Read => "mode=ro",
-        Access::Immutable => "immutable=1",
-    };
-    format!("file:{path}?{parameter}")
+    format!("file:{path}?mode=rw")
 }
 
 /// Makes the connection wait up to [`WAIT`] for the locks of other connections.
@@ -212,7 +196,7 @@ impl Checkpoints {
 /// It copies the pages that no reader holds back any more. If much was committed in the meantime,
 /// the next call continues.
 pub fn truncate_long_wal(store: &Path) -> Result<(), Error> {
-    let connection = connect(store, Access::Write)?;
+    let connection = connect(store)?;
     connection.busy_timeout(Duration::ZERO)?;
     if let Some(wal) = wal_checkpoint(&connection, CheckpointMode::PASSIVE)?
         && wal.pages - wal.copied <= LONG_CHECKPOINT_PAGES
