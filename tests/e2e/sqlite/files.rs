@@ -51,8 +51,8 @@ fn store_of_a_newer_version(file: &Path) {
     let stopped = Server::start().stopped_by(Signal::SIGTERM);
     fs::copy(stopped.folder().join(STORE), file).expect("a copy");
     let store = File::options().write(true).open(file).expect("the store");
-    // The last byte of `application_id` is twice the layout version.
-    store.write_all_at(&[2 << 1], 71).expect("the header");
+    // The last byte of `application_id` is the layout version.
+    store.write_all_at(&[2], 71).expect("the header");
 }
 
 fn write(file: &Path, text: &str) {

@@ -16,10 +16,9 @@ use crate::error::{At, Error, Kind};
 use crate::sqlite::files::OPEN;
 use crate::sqlite::url;
 
-/// Returns the `application_id` of a store: three letters of the service, and a byte that is twice
-/// the layout version.
+/// Returns the `application_id` of a store: three letters of the service, and the layout version.
 fn application_id(Names { application_id: [first, second, third], .. }: &Names) -> u32 {
-    u32::from_be_bytes([*first, *second, *third, LAYOUT << 1])
+    u32::from_be_bytes([*first, *second, *third, LAYOUT])
 }
 
 /// The columns of the tokens. `digest` is the SHA-256 of a token; times are Unix seconds.
@@ -49,13 +48,12 @@ pub fn require_store(path: &Path, file: &File, names: &Names) -> Result<(), Erro
         return Err(Error::new(Kind::Other, message));
     }
     let is_ours = header.starts_with(b"SQLite format 3\0") && id.starts_with(&names.application_id);
-    // No release has written an odd byte.
-    if !is_ours || id[3] % 2 == 1 {
+    if !is_ours {
         Err(Error::not_a_store(url))
-    } else if *id == application_id(names).to_be_bytes() {
+    } else if id[3] == LAYOUT {
         Ok(())
     } else {
-        Err(Error::other_layout(url, i64::from(id[3] / 2)))
+        Err(Error::other_layout(url, i64::from(id[3])))
     }
 }
 
