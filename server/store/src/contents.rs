@@ -25,13 +25,13 @@ impl Contents {
     ///
     /// # Errors
     ///
-    /// [`Kind::Incomplete`] if the ids do not ascend: reading would never end, or would skip rows.
+    /// [`Kind::Damaged`] if the ids do not ascend: reading would never end, or would skip rows.
     pub(crate) fn add(&mut self, rows: &[Row]) -> Result<(), Error> {
         for Row { id, json } in rows {
             if self.last.is_some_and(|last| last >= *id) {
                 let message = "the rows of the store are not ordered by id, after the id";
                 let message = format!("{message} {:?}", self.last);
-                return Err(Error::new(Kind::Incomplete, message));
+                return Err(Error::new(Kind::Damaged, message));
             }
             self.last = Some(*id);
             self.digest.update(id.to_be_bytes());
@@ -71,7 +71,7 @@ impl fmt::Display for Contents {
 ///
 /// # Errors
 ///
-/// [`Kind::Incomplete`] if `visit` may have missed a row: the ids do not ascend, fewer rows were
+/// [`Kind::Damaged`] if `visit` may have missed a row: the ids do not ascend, fewer rows were
 /// read than the store counted before the first page, or more than it counted after the last page.
 pub fn read_all(
     store: &dyn Engine,
@@ -94,6 +94,6 @@ pub fn read_all(
         Ok(contents)
     } else {
         let message = format!("{read} rows were read, but the store counts {min} to {max}");
-        Err(Error::new(Kind::Incomplete, message).into())
+        Err(Error::new(Kind::Damaged, message).into())
     }
 }

@@ -33,7 +33,7 @@ pub enum Kind {
     /// rows that are committed from now on. The store must not be used again, and until somebody
     /// has put the files back, a restart would serve a store that lacks rows.
     Gone,
-    /// The content of the store is not as it was written.
+    /// The content of the store is not as it was written, or rows of it cannot be found.
     Damaged,
     /// Something else is in the place of a store.
     NotAStore,
@@ -45,8 +45,6 @@ pub enum Kind {
     HasTokens,
     /// A copy into a database was interrupted, so some rows are missing there.
     Interrupted,
-    /// The rows that were read are not all rows of the store.
-    Incomplete,
     /// Any other reason. It does not pass by itself.
     Other,
 }

@@ -27,7 +27,7 @@ pub fn run(service: &'static Service, args: &StoreArgs) -> Result<()> {
         // Otherwise the faults found so far explain why the rest cannot be read.
         Err(error) if faults.is_empty() => {
             let message = error_message(service, &error);
-            if !matches!(kind_of(&error), Some(Kind::Damaged | Kind::Incomplete)) {
+            if kind_of(&error) != Some(Kind::Damaged) {
                 return Err(CannotCheck(format!("{url} cannot be checked: {message}")).into());
             }
             faults.push(message);

@@ -51,9 +51,6 @@ pub fn error_message(service: &Service, error: &Error) -> String {
     format!("{error:#}{}", service.fill_in(advice))
 }
 
-const INCOMPLETE: &str =
-    ". The store is damaged and {resources} are missing: run `{program} check` for details";
-
 /// The flag is only an example, because not every command has `--store`.
 const MISSING: &str =
     ": name an existing store, for example with `--store sqlite:/folder/{program}.db`";
@@ -70,7 +67,6 @@ pub fn kind_of(error: &Error) -> Option<Kind> {
 fn advice(kind: Kind) -> &'static str {
     match kind {
         Kind::Missing => MISSING,
-        Kind::Incomplete => INCOMPLETE,
         Kind::Interrupted => {
             ". Once the cause is gone, run the same command with --add: it adds what is missing"
         }
