@@ -99,7 +99,7 @@ fn crashed_store_is_refused_until_its_files_are_back() {
     fs::rename(&store, &kept).expect("the file moves");
     assert_refused(folder, STORE, &COMMANDS, &["there is no store at", WAL, "move them away"]);
     fs::write(&store, "").expect("a file");
-    assert_refused(folder, STORE, &COMMANDS, &["but there are files of a store"]);
+    assert_refused(folder, STORE, &COMMANDS, &["is empty (0 bytes)", "put the store back"]);
     fs::rename(&kept, &store).expect("the file moves back");
     fs::hard_link(&store, &kept).expect("a link");
     for name in [STORE, "kept.db"] {

@@ -89,10 +89,6 @@ pub fn open(path: &Path) -> Result<File, Error> {
         return Err(Error::new(Kind::Other, cause).at(url(path), OPEN));
     }
     require_one_name(path, &metadata)?;
-    // SQLite would delete the WAL beside an empty file.
-    if metadata.len() == 0 && wal_of(path).exists() {
-        return Err(left_behind(path, &left));
-    }
     require_write_access(path).at(url(path), OPEN)?;
     File::open(path).at(url(path), OPEN)
 }

@@ -32,7 +32,7 @@ const TOKEN_COLUMNS: &str = "
 
 /// Fails if the file is not a store of this release, according to its header. The header is read
 /// without SQLite, which would change a file that is not ours: it would roll back its journal, or
-/// checkpoint its WAL.
+/// checkpoint its WAL, or delete the WAL beside an empty file.
 pub fn require_store(path: &Path, file: &File, names: &Names) -> Result<(), Error> {
     let mut header = [0; 100];
     // The missing fields of a shorter file are zero.
