@@ -34,7 +34,7 @@ use crate::error::{At, Error, Kind};
 use crate::sqlite::files::sizes;
 use crate::sqlite::served_files::ServedFiles;
 use crate::sqlite::wal::{
-    Checkpoints, WAL_BOUND, remove_wal_at_close, truncate_long_wal, try_checkpoint,
+    WAL_BOUND, checkpoint_if_long, remove_wal_at_close, truncate_long_wal, try_checkpoint,
 };
 use crate::token::{StoredToken, TokenName};
 use crate::url::StoreUrl;
@@ -50,19 +50,14 @@ const READ_TOKENS: &str = "read the tokens";
 pub struct Sqlite {
     names: &'static Names,
     path: PathBuf,
-    commits: Mutex<Commits>,
+    /// Commits rows.
+    commits: Mutex<Connection>,
     /// Reads rows and tokens without waiting for a commit, and changes the tokens.
     reads: Mutex<Connection>,
     /// The files of the store if it is being served.
     served_files: Option<ServedFiles>,
     /// Holds the server's lock (flock(2)). It is dropped after the connections.
     file: File,
-}
-
-/// The connection that commits rows, and its checkpoints.
-struct Commits {
-    connection: Connection,
-    checkpoints: Checkpoints,
 }
 
 impl Sqlite {
@@ -90,7 +85,7 @@ impl Engine for Sqlite {
     /// whether the store takes writes.
     fn commit(&self, rows: &[Row], _: Instant) -> Result<Vec<Outcome>, Error> {
         self.require_files_in_place()?;
-        let connection = &mut self.commits.lock().connection;
+        let mut connection = self.commits.lock();
         let transaction = connection.transaction()?;
         if rows.is_empty() {
             // SQLite leaves this field to the user, and the store does not use it.
@@ -105,8 +100,7 @@ impl Engine for Sqlite {
     }
 
     fn upkeep(&self) -> Result<(), Error> {
-        let Commits { connection, checkpoints } = &mut *self.commits.lock();
-        checkpoints.run_if_long(connection)
+        checkpoint_if_long(&mut self.commits.lock())
     }
 
     fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, Error> {
@@ -157,11 +151,11 @@ impl Engine for Sqlite {
         // Locked first: reading the tokens at the same time would block the checkpoint.
         let reads = self.reads.lock();
         self.require_files_in_place().at(self.url(), CLOSE)?;
-        let connection = &mut self.commits.lock().connection;
-        if !try_checkpoint(connection, CheckpointMode::TRUNCATE).at(self.url(), CHECKPOINT)? {
+        let mut commits = self.commits.lock();
+        if !try_checkpoint(&mut commits, CheckpointMode::TRUNCATE).at(self.url(), CHECKPOINT)? {
             return Ok(self.sizes().wal);
         }
-        for connection in [&*connection, &reads] {
+        for connection in [&commits, &reads] {
             remove_wal_at_close(connection, true).at(self.url(), CLOSE)?;
         }
         Ok(None)

@@ -10,9 +10,9 @@ use crate::error::{At, Error};
 use crate::sqlite::files::{self, CREATE, OPEN, lock, require_index_of_server, sizes};
 use crate::sqlite::served_files::ServedFiles;
 use crate::sqlite::wal::{
-    Checkpoints, checkpoint_truncate, connect, remove_wal_at_close, sync_empty_wal, use_wal,
+    checkpoint_truncate, connect, remove_wal_at_close, sync_empty_wal, use_wal,
 };
-use crate::sqlite::{CHECKPOINT, Commits, Sqlite, schema, url};
+use crate::sqlite::{CHECKPOINT, Sqlite, schema, url};
 
 /// See [`crate::open`].
 pub fn open(names: &'static Names, path: &Path, mode: Mode) -> Result<Opened, Error> {
@@ -39,7 +39,7 @@ pub fn open_to_serve(
     }
     // This also rolls back a creation that was killed.
     let mut store = Sqlite::open(names, path, file)?;
-    let connection = &mut store.commits.get_mut().connection;
+    let connection = store.commits.get_mut();
     let is_new = may_create && schema::create(connection, names).at(url(path), CREATE)?;
     store.prepare_to_serve()?;
     Ok((store, is_new))
@@ -75,13 +75,11 @@ impl Sqlite {
     /// Opens the file. It is either a store, or empty and locked.
     fn open(names: &'static Names, path: &Path, file: File) -> Result<Self, Error> {
         let connect = || connect(path).at(url(path), OPEN);
-        let commits = Commits { connection: connect()?, checkpoints: Checkpoints::default() };
-        let reads = connect()?.into();
         Ok(Self {
             names,
             path: path.to_owned(),
-            commits: commits.into(),
-            reads,
+            commits: connect()?.into(),
+            reads: connect()?.into(),
             served_files: None,
             file,
         })
@@ -91,7 +89,7 @@ impl Sqlite {
     fn prepare_to_serve(&mut self) -> Result<(), Error> {
         // From now on closing a connection keeps the WAL, unless `close` has checkpointed it.
         self.remove_wal_at_close(false)?;
-        let connection = &self.commits.get_mut().connection;
+        let connection = self.commits.get_mut();
         use_wal(connection).at(url(&self.path), OPEN)?;
         checkpoint_truncate(connection).at(url(&self.path), CHECKPOINT)?;
         sync_empty_wal(&self.path).at(url(&self.path), CHECKPOINT)?;
@@ -102,7 +100,7 @@ impl Sqlite {
 
     /// Sets whether the last connection that is closed checkpoints and removes the WAL.
     fn remove_wal_at_close(&mut self, remove: bool) -> Result<(), Error> {
-        for connection in [&self.commits.get_mut().connection, self.reads.get_mut()] {
+        for connection in [self.commits.get_mut(), self.reads.get_mut()] {
             remove_wal_at_close(connection, remove).at(url(&self.path), OPEN)?;
         }
         Ok(())

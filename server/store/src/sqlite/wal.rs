@@ -159,35 +159,19 @@ pub fn sync_empty_wal(store: &Path) -> io::Result<()> {
     sync_folder_of(&wal)
 }
 
-/// The checkpoints between the commits of one connection.
-#[derive(Default)]
-pub struct Checkpoints {
-    /// The WAL's length in pages at the last checkpoint. While a reader keeps the WAL from being
-    /// reset, the next checkpoint runs after [`CHECKPOINT_PAGES`] more.
-    last: i64,
-}
-
-impl Checkpoints {
-    /// Runs a checkpoint if the WAL has grown enough.
-    pub fn run_if_long(&mut self, connection: &mut Connection) -> Result<(), Error> {
-        let Some(wal) = wal_checkpoint(connection, CheckpointMode::NOOP)? else {
-            return Ok(());
-        };
-        // The WAL may have been reset.
-        self.last = self.last.min(wal.pages);
-        if wal.pages - self.last < CHECKPOINT_PAGES {
-            return Ok(());
-        }
-        if wal.pages - wal.copied <= LONG_CHECKPOINT_PAGES {
-            let copied = try_checkpoint(connection, CheckpointMode::RESTART);
-            match copied.map_err(Error::from) {
-                // If the disk is too full for the store's file, the WAL may still take commits.
-                Err(cause) if !cause.may_pass() => return Err(cause),
-                _ => {}
-            }
-        }
-        self.last = wal.pages;
-        Ok(())
+/// Runs a checkpoint between two commits if the WAL has grown enough. While a reader keeps the WAL
+/// from being reset, this tries again after each commit, and finds nothing to copy.
+pub fn checkpoint_if_long(connection: &mut Connection) -> Result<(), Error> {
+    let Some(wal) = wal_checkpoint(connection, CheckpointMode::NOOP)? else {
+        return Ok(());
+    };
+    if wal.pages < CHECKPOINT_PAGES || wal.pages - wal.copied > LONG_CHECKPOINT_PAGES {
+        return Ok(());
+    }
+    match try_checkpoint(connection, CheckpointMode::RESTART).map_err(Error::from) {
+        // If the disk is too full for the store's file, the WAL may still take commits.
+        Err(cause) if !cause.may_pass() => Err(cause),
+        _ => Ok(()),
     }
 }
 
