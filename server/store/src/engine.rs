@@ -98,7 +98,8 @@ pub trait Engine: Send + Sync {
     fn revoke_token(&self, name: &TokenName) -> Result<(), Error>;
 
     /// Returns the faults of the store in words for an operator. It does not read the texts of the
-    /// rows.
+    /// rows. In a database it checks the settings; the database's own tools check its files
+    /// (<https://www.postgresql.org/docs/current/amcheck.html>).
     fn check(&self) -> Result<Vec<String>, Error>;
 
     /// Returns how much space the store takes on disk. Nothing is known about the disks of a

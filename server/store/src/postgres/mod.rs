@@ -239,11 +239,7 @@ impl Engine for Postgres {
     }
 
     fn check(&self) -> Result<Vec<String>, Error> {
-        self.read("check the store", READ_TIMEOUT, async |session| {
-            let mut faults = schema::unsafe_settings(session).await?;
-            faults.extend(schema::faults_of_tables(session).await?);
-            Ok(faults)
-        })
+        self.read("check the store", READ_TIMEOUT, schema::unsafe_settings)
     }
 
     /// Checks the settings of the database. The read session may be on another host than the write

@@ -12,7 +12,6 @@ use crate::engine::LAYOUT;
 use crate::error::{Error, Kind};
 use crate::postgres::error::Failure;
 use crate::postgres::session::Session;
-use crate::token::READ;
 
 /// How an error names the database. The caller adds its URL.
 const DATABASE: &str = "the database";
@@ -80,25 +79,10 @@ pub async fn contains_store(session: &Session) -> Result<bool, Failure> {
     Err(error.into())
 }
 
-/// The maximum number of attempts to create a table that another server may be creating too. If
-/// something else has the table's name, every attempt fails.
-const MAX_ATTEMPTS: usize = 10;
-
 /// Creates the missing tables.
 pub async fn create_tables(session: &Session) -> Result<(), Failure> {
     for table in tables(session.names) {
-        let mut attempts = 1;
-        while let Err(error) = session.client.execute_typed(&table, &[]).await {
-            let failure = Failure::from(error);
-            // `IF NOT EXISTS` does not cover a race: two servers create the same table at the same
-            // time, and one of them finds the other's row in the catalog, as a key, a table or a
-            // type.
-            let may_pass = failure.has_code(&["23505", "42P07", "42710"]);
-            if !may_pass || attempts == MAX_ATTEMPTS {
-                return Err(failure);
-            }
-            attempts += 1;
-        }
+        session.client.execute_typed(&table, &[]).await?;
     }
     Ok(())
 }
@@ -170,26 +154,4 @@ async fn unsafe_settings_of_workers(session: &Session) -> Result<Vec<String>, Fa
         _ => None,
     });
     Ok(found.collect())
-}
-
-/// Returns the faults of the tables: a missing column, or an `id` that is not the primary key any
-/// more. It does not check the database's files; the database's own tools do
-/// (<https://www.postgresql.org/docs/current/amcheck.html>).
-pub async fn faults_of_tables(session: &Session) -> Result<Vec<String>, Failure> {
-    let table = session.names.table;
-    let write = format!(
-        "EXPLAIN INSERT INTO {table} (id, json) VALUES (1, '') ON CONFLICT (id) DO NOTHING"
-    );
-    let read = format!("{READ} LIMIT 0");
-    let mut faults = Vec::new();
-    for (table, statement) in [(table, &write), ("tokens", &read)] {
-        match session.client.batch_execute(statement).await.map_err(Failure::from) {
-            Err(failure) if failure.has_code(&["42703", "42P"]) => faults.push(format!(
-                "the tables do not match the layout of a store: {table} was changed: {}",
-                failure.error
-            )),
-            checked => checked?,
-        }
-    }
-    Ok(faults)
 }
