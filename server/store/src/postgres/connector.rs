@@ -87,15 +87,13 @@ fn is_local(host: &Config) -> bool {
 /// and a listener may accept and then stay silent.
 const HOST_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What a session is for. Each variant asks more of the host than the one before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// What a session is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Reading, on any host, including a standby.
     Read,
-    /// Writing, on a host that takes writes.
+    /// Writing, on the host that takes writes, if its settings make each commit durable.
     Write,
-    /// Writing, on a host whose settings make each commit durable.
-    WriteSafely,
 }
 
 /// Opens sessions with a database.
@@ -153,7 +151,7 @@ impl Connector {
         for at in (first..self.hosts.len()).chain(0..first) {
             self.first.store((at + 1) % self.hosts.len(), Relaxed);
             let mut host = self.hosts[at].clone();
-            if self.purpose != Purpose::Read {
+            if self.purpose == Purpose::Write {
                 host.target_session_attrs(TargetSessionAttrs::ReadWrite);
             }
             let session =
@@ -162,7 +160,7 @@ impl Connector {
                 Ok(session) => {
                     self.first.store(at, Relaxed);
                     // This host takes writes, so no other host of the database does.
-                    if self.purpose == Purpose::WriteSafely {
+                    if self.purpose == Purpose::Write {
                         schema::require_safe_settings(&session).await?;
                     }
                     return Ok(session);

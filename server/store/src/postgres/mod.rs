@@ -72,7 +72,7 @@ pub fn open(
         let store = Arc::new(open_to_read(names, url, ca)?);
         return Ok(Opened { store, is_new: false });
     }
-    let store = Postgres::new(names, url, ca, Purpose::WriteSafely)?;
+    let store = Postgres::new(names, url, ca, Purpose::Write)?;
     let is_new = match (store.change(OPEN, schema::contains_store)?, mode) {
         (true, _) => false,
         (false, Mode::ServeOrCreate) => store.create(LAYOUT)?,
@@ -111,7 +111,7 @@ impl Target {
         url: &PostgresUrl,
         ca: Option<&Path>,
     ) -> Result<Self, Error> {
-        let store = Postgres::new(names, url, ca, Purpose::WriteSafely)?;
+        let store = Postgres::new(names, url, ca, Purpose::Write)?;
         let was_store = match store.change(OPEN, schema::contains_store) {
             Err(error) if error.kind == Kind::CopyUnfinished => false,
             is_there => is_there?,
@@ -148,7 +148,7 @@ impl Postgres {
         let to_read = Connector::new(names, url, ca, purpose)
             .at(&name, "read the certificates of its authority")?;
         let mut to_write = to_read.clone();
-        to_write.purpose = purpose.max(Purpose::Write);
+        to_write.purpose = Purpose::Write;
         let session =
             |connector| ReconnectingSession::new(connector).map(Mutex::new).at(&name, OPEN);
         Ok(Self {
