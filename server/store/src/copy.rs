@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 
-use crate::Names;
 use crate::contents::{Contents, read_all};
-use crate::engine::{Engine, Outcome};
+use crate::engine::{Engine, Mode, Outcome};
 use crate::error::{Error, Kind};
 use crate::postgres::{self, Target};
 use crate::sqlite;
 use crate::token::StoredToken;
 use crate::url::{InvalidUrl, StoreUrl};
+use crate::{Names, open};
 
 /// The deadline for committing one page to a database.
 const PAGE_TIMEOUT: Duration = Duration::from_mins(1);
@@ -77,7 +77,7 @@ pub struct Copied {
 ///
 /// After an error there is no target file, unless only the sync of its folder failed. A target
 /// database may contain some of the rows and none of the tokens, if the error is
-/// [`Kind::Interrupted`]; the same copy with `may_add` completes it.
+/// [`Kind::CopyUnfinished`]; the same copy with `may_add` completes it.
 pub fn copy(copy: &Copy<'_>) -> anyhow::Result<Copied> {
     let Copy { names, from, to, tokens, may_add, ca } = *copy;
     // Before the source is opened, which may be the same file: closing it drops SQLite's locks.
@@ -85,10 +85,7 @@ pub fn copy(copy: &Copy<'_>) -> anyhow::Result<Copied> {
         TokensFrom::Store(url) => read_tokens(names, url, ca)?,
         _ => Vec::new(),
     };
-    let source: Box<dyn Engine> = match from {
-        StoreUrl::Sqlite(path) => Box::new(sqlite::open_state_to_read(names, path)?),
-        StoreUrl::Postgres(url) => Box::new(postgres::open_to_read(names, url, ca)?),
-    };
+    let source = open(names, from, ca, Mode::Read)?.store;
     let tokens = match tokens {
         TokensFrom::Source => source.tokens()?,
         TokensFrom::Nowhere | TokensFrom::Store(_) => other_tokens,
@@ -102,7 +99,7 @@ pub fn copy(copy: &Copy<'_>) -> anyhow::Result<Copied> {
                 .and_then(|contents| target.finish(&tokens).map(|()| contents).map_err(Into::into))
                 .map_err(|cause| {
                     let message = format!("the copy into {to} was interrupted: {cause:#}");
-                    Error::new(Kind::Interrupted, message)
+                    Error::new(Kind::CopyUnfinished, message)
                 })?
         }
     };

@@ -37,14 +37,12 @@ pub enum Kind {
     Damaged,
     /// Something else is in the place of a store.
     NotAStore,
-    /// The database lacks rows, because an earlier copy into it was interrupted.
+    /// The database lacks rows, because a copy into it was interrupted.
     CopyUnfinished,
     /// A copy would add rows to a database that has rows already.
     HasRows,
     /// A copy would add tokens to a store that accepts tokens already.
     HasTokens,
-    /// A copy into a database was interrupted, so some rows are missing there.
-    Interrupted,
     /// Any other reason. It does not pass by itself.
     Other,
 }

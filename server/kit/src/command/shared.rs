@@ -67,10 +67,10 @@ pub fn kind_of(error: &Error) -> Option<Kind> {
 fn advice(kind: Kind) -> &'static str {
     match kind {
         Kind::Missing => MISSING,
-        Kind::Interrupted => {
-            ". Once the cause is gone, run the same command with --add: it adds what is missing"
+        Kind::CopyUnfinished => {
+            ". Once the cause is gone, run the same `{program} copy` with --add: it adds what is \
+             missing"
         }
-        Kind::CopyUnfinished => ": run the same `{program} copy` again, with --add",
         Kind::HasRows => {
             ": to add {resources} to it, or to complete an interrupted copy, run the same command \
              with --add"

@@ -40,7 +40,7 @@ use crate::token::{StoredToken, TokenName};
 use crate::url::StoreUrl;
 
 pub use copy::copy;
-pub use open::{open, open_state_to_read, open_to_read};
+pub use open::{open, open_to_read};
 
 const CHECKPOINT: &str = "copy the store's WAL into its file";
 const CLOSE: &str = "close the store";

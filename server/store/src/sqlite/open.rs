@@ -64,13 +64,6 @@ pub fn open_to_read(names: &'static Names, path: &Path) -> Result<Sqlite, Error>
     Ok(store)
 }
 
-/// Opens a store to read one state of it.
-pub fn open_state_to_read(names: &'static Names, path: &Path) -> Result<Sqlite, Error> {
-    let store = open_to_read(names, path)?;
-    store.reads.lock().execute_batch("BEGIN").at(url(path), OPEN)?;
-    Ok(store)
-}
-
 impl Sqlite {
     /// Opens the file. It is either a store, or empty and locked.
     fn open(names: &'static Names, path: &Path, file: File) -> Result<Self, Error> {
