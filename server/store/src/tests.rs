@@ -71,12 +71,6 @@ fn store_url_names_an_engine_and_a_file() {
 }
 
 #[test]
-fn store_url_is_shown_as_written() {
-    let url: StoreUrl = "sqlite:book-shelf.db".parse().expect("a store URL");
-    assert_eq!(url.to_string(), "sqlite:book-shelf.db");
-}
-
-#[test]
 fn token_name_is_1_to_64_plain_characters() {
     for good in ["a", "CI-2026.1_x", &"n".repeat(64)] {
         assert!(good.parse::<TokenName>().is_ok(), "{good}");

@@ -124,8 +124,8 @@ fn what_an_operator_has_to_correct_is_reported_by_every_command() {
         (&guest, "GRANT the role SELECT, INSERT and UPDATE on"),
         (&secret, "PGPASSWORD"),
         (&wrong, "PGPASSWORD"),
-        (&tls, "server does not support TLS"),
-        (&ours, "server does not support TLS"),
+        (&tls, "server does not support TLS: set `ssl = on`"),
+        (&ours, "append `?sslmode=disable` to the URL"),
     ];
     assert_refused(&cluster, &COMMANDS, &rows);
     assert_refused(&cluster, &COMMANDS[1..], &[(&empty, "there is no store at")]);
@@ -284,11 +284,13 @@ fn certificate_is_verified_by_store_ca_and_by_name() {
         WHERE application_name = 'plant-store'";
     assert_eq!(cluster.session("postgres").value(encrypted), "t");
     let nowhere = format!("{url} --store-ca /nowhere/ca.pem");
+    let empty = format!("{url} --store-ca /dev/null");
     let rows = [
         (&*system, unknown),
         (&others, unknown),
         (&others, "--store-ca FILE"),
         (&nowhere, "/nowhere/ca.pem"),
+        (&empty, "/dev/null: it contains no certificate"),
     ];
     assert_refused(&cluster, commands, &rows);
 

@@ -266,6 +266,3 @@ impl Engine for Postgres {
         Ok(None)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -211,28 +211,6 @@ fn deadline_of_a_batch_is_that_of_its_newest_create() {
 }
 
 #[test]
-fn commit_may_succeed_after_a_failed_one() {
-    for (kind, expected, may_pass) in [
-        (Kind::Full, "the store does not take writes: x", true),
-        (Kind::Other, "the store failed: x", false),
-    ] {
-        let store = store(TIMEOUT);
-        let create = store.begun(1);
-        store.commit(Err(Error::new(kind, "x")));
-        let error = store.wait(create).expect_err("the commit failed");
-        assert_eq!((error.to_string().as_str(), error.may_pass()), (expected, may_pass));
-        assert_eq!(readiness(&store), expected);
-        assert!(store.commits.work_sender.send(Work::TestWrite).is_ok());
-        assert_eq!(store.begun.recv(), Ok(vec![]), "a test write has no rows");
-        store.commit(Ok(vec![]));
-        let create = store.begun(1);
-        assert_eq!(readiness(&store), "ready");
-        store.commit(Ok(vec![Created]));
-        assert_eq!(outcome_or_message(store.wait(create)), Ok(Created));
-    }
-}
-
-#[test]
 fn late_commit_does_not_hide_the_last_failure() {
     let store = store(Duration::from_millis(10));
     for is_late in [false, true] {
@@ -246,27 +224,6 @@ fn late_commit_does_not_hide_the_last_failure() {
         assert_eq!(readiness(&store), "the store does not take writes: full");
     }
     store.commit(Ok(vec![Created]));
-}
-
-#[test]
-fn nothing_is_committed_after_a_failed_fsync() {
-    let mut store = store(TIMEOUT);
-    let begun = store.begun(1);
-    let waiting = store.queued(row(2));
-    store.commit(Err(Error::new(Kind::SyncFailed, "lost")));
-    let unknown = store.wait(begun).expect_err("the row may be stored or not");
-    assert_eq!(unknown.to_string(), "an fsync of the store failed: lost");
-    for never_tried in [store.wait(waiting), store.wait(store.create(row(3)))] {
-        let error = never_tried.expect_err("the writer has ended");
-        assert!(error.may_pass() && error.to_string().ends_with("the writer has ended"), "{error}");
-    }
-    let end = store.end.blocking_recv().expect("the writer has ended");
-    let lost = end.expect_err("the store is lost").to_string();
-    assert_eq!(
-        lost,
-        "an fsync of the store failed; the next start checkpoints and syncs the store"
-    );
-    assert!(store.begun.try_recv().is_err());
 }
 
 /// The engine may go on committing to files that nobody would find.

@@ -16,7 +16,7 @@ use crate::engine::{Engine, Mode, Outcome, PAGE_ROWS, Row};
 use crate::error::{At, Error, Kind};
 use crate::sqlite::Sqlite;
 use crate::sqlite::files::{wal_index_of, wal_of};
-use crate::sqlite::open::{open_to_change, open_to_serve};
+use crate::sqlite::open::open_to_serve;
 
 static NAMES: Names = Names { program: "book-shelf", table: "books", application_id: *b"BKS" };
 
@@ -69,30 +69,6 @@ fn crashed(from: &TempDir) -> TempDir {
         let _ = fs::copy(from.path().join(&name), to.path().join(&name));
     }
     to
-}
-
-#[test]
-fn first_row_of_each_id_survives_a_stop() {
-    let folder = folder();
-    let store = start(&folder).expect("a new store");
-    let ids_in_order = [i64::MIN, -1, 0, 7, i64::MAX];
-    let rows: Vec<_> = ids_in_order.into_iter().rev().map(row).collect();
-    assert_eq!(store.commit(&rows, Instant::now()).expect("a commit"), [Outcome::Created; 5]);
-    let same = Row { id: 7, json: r#"{ "name": "F\u0069cus", "id": 7 }"#.into() };
-    assert_eq!(put(&store, same), Outcome::Repeated);
-    let other = Row { id: 7, json: r#"{"id":7,"name":"Fern"}"#.into() };
-    assert_eq!(put(&store, other), Outcome::Conflict);
-    store.close().expect("a sound store");
-    drop(store);
-    assert_eq!(
-        fs::read_dir(folder.path()).expect("the folder").count(),
-        1,
-        "only the store's file is left"
-    );
-    let store = open_to_change(&NAMES, &path_in(&folder)).expect("the store");
-    assert_eq!(ids(&store), ids_in_order);
-    assert_eq!(store.page(Some(6), 1).expect("a page"), [row(7)]);
-    assert_eq!(store.check().expect("the store can be read"), [""; 0]);
 }
 
 /// Another program wrote the row: SQLite accepts any bytes as text.
@@ -196,18 +172,6 @@ fn checkpoint_and_vacuum_by_another_program_are_no_truncation() {
         });
         assert_eq!(ids(&store).len(), 400);
     }
-}
-
-#[test]
-fn check_names_tables_that_differ_from_the_layout() {
-    let folder = folder();
-    let store = start(&folder).expect("a new store");
-    let connection = Connection::open(path_in(&folder)).expect("the store");
-    let change = "CREATE TABLE zones (id INTEGER); DROP TABLE tokens;
-        ALTER TABLE books ADD COLUMN tag TEXT; CREATE INDEX by_tag ON books (tag)";
-    connection.execute_batch(change).expect("the tables change");
-    let expected = "these tables do not match layout version 1: books, tokens, zones";
-    assert_eq!(store.check().expect("the store can be read"), [expected]);
 }
 
 /// SQLite reports this failure as a "disk I/O error".
