@@ -110,8 +110,7 @@ pub trait Engine: Send + Sync {
 
     /// Checks what a server relies on even if nobody sends a create: whether the files of SQLite
     /// are in place, which a commit checks too, and whether the settings of a database are safe. It
-    /// also truncates a WAL that has grown too long. A server calls this once a second,
-    /// concurrently with commits.
+    /// also truncates a WAL that has grown too long. The writer calls this once a second.
     ///
     /// # Errors
     ///

@@ -7,28 +7,27 @@
 //!
 //! No create may be acknowledged before [`Engine::commit`] has returned its outcome.
 //!
-//! A second thread inspects the store once a second. In SQLite the writer does the fsyncs: of the
-//! WAL in each commit, and of the store's file in [`Engine::upkeep`]. If the WAL has grown too long,
-//! [`Engine::inspect`] also syncs both files. In PostgreSQL nothing in this process syncs.
+//! Between two batches, and while no create waits, the writer inspects the store once a second. So
+//! in SQLite one thread does all fsyncs: of the WAL in each commit, and of the store's file in
+//! [`Engine::upkeep`] and [`Engine::inspect`]. In PostgreSQL nothing in this process syncs.
 
 mod inspection;
 mod writer;
 
 use std::io;
-use std::sync::mpsc::channel;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use metrics::{Gauge, Unit, describe_gauge, gauge};
 use parking_lot::Mutex;
-use slog::{Logger, crit};
+use slog::Logger;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 use crate::engine::{Engine, Outcome, Row};
 use crate::error::{Error, Kind};
-use crate::group_commit::inspection::Inspection;
 use crate::group_commit::writer::{Writer, register_metrics};
 
 const QUEUE_DEPTH: &str = "queue_depth";
@@ -54,8 +53,6 @@ type End = Result<Option<u64>, Error>;
 /// An item of the queue.
 enum Work {
     Create(Create),
-    /// Find out whether the store takes writes.
-    TestWrite,
     /// Commit the queued creates, close the store, and end.
     End,
 }
@@ -75,34 +72,31 @@ type Answers = Vec<(oneshot::Sender<CreateResult>, CreateResult)>;
 /// A handle to the writer, shared by all requests.
 #[derive(Clone)]
 pub struct GroupCommit {
-    work_sender: mpsc::UnboundedSender<Work>,
+    work_sender: Sender<Work>,
     shared: Arc<Shared>,
 }
 
-/// What the writer, the inspection and the requests share.
+/// What the writer and the requests share.
 struct Shared {
     /// How long a create waits for its answer.
     timeout: Duration,
-    log: Logger,
     /// The number of creates in the queue.
     queue_depth: Gauge,
-    /// Why the last commit failed, or that no commit has ended yet. `None` if the last commit
-    /// succeeded.
+    /// Why the last commit failed, or that no commit has ended yet, or that the writer has ended.
+    /// `None` if the last commit succeeded.
     failure: Mutex<Option<Error>>,
-    /// Why the store is lost. No commit that ends after this was set is a success.
-    loss: OnceLock<Error>,
     /// When the oldest create of the running batch was queued, or when its test write began. `None`
     /// while the writer is idle.
     busy_since: Mutex<Option<Instant>>,
 }
 
 impl GroupCommit {
-    /// Starts the writer, the inspection, and the task that delivers outcomes, and registers the
-    /// metrics. A create waits at most `timeout` for its answer.
+    /// Starts the writer and the task that delivers outcomes, and registers the metrics. A create
+    /// waits at most `timeout` for its answer.
     ///
     /// # Errors
     ///
-    /// Fails if the operating system cannot create the threads.
+    /// Fails if the operating system cannot create the thread.
     ///
     /// # Panics
     ///
@@ -122,13 +116,11 @@ impl GroupCommit {
         let untried = Error::new(Kind::Unavailable, "no commit has ended yet").of_served_store();
         let shared = Arc::new(Shared {
             timeout,
-            log,
             queue_depth: gauge!(QUEUE_DEPTH),
             failure: Mutex::new(Some(untried)),
-            loss: OnceLock::new(),
             busy_since: Mutex::default(),
         });
-        let (work_sender, work_receiver) = mpsc::unbounded_channel();
+        let (work_sender, work_receiver) = channel();
         let (answers_sender, mut answers_receiver) = mpsc::unbounded_channel::<Answers>();
         // If the runtime has one thread, waking a request from this task costs no system call; from
         // the writer each wake-up would cost one.
@@ -140,26 +132,12 @@ impl GroupCommit {
                 }
             }
         });
-        let (running, stopped) = channel::<()>();
-        let inspection = Inspection {
-            engine: Arc::clone(&engine),
-            shared: Arc::clone(&shared),
-            work_sender: work_sender.downgrade(),
-            end_sender: end_sender.clone(),
-            stopped,
-        };
-        let inspection =
-            thread::Builder::new().name("inspection".into()).spawn(|| inspection.run())?;
-        let writer = Writer { engine, shared: Arc::clone(&shared), work_receiver, answers_sender };
+        let writer = Writer::new(engine, Arc::clone(&shared), log, work_receiver, answers_sender);
+        let state = Arc::clone(&shared);
         thread::Builder::new().name("writer".into()).spawn(move || {
             // No create can be queued any more when this returns.
             let end = writer.run();
-            // This ends the inspection.
-            drop(running);
-            if end.is_ok() {
-                // The inspection has the store open, too. A panic has closed it already.
-                let _ = inspection.join();
-            }
+            *state.failure.lock() = Some(writer_has_ended());
             // If the receiver is gone, the process is about to exit anyway.
             let _ = end_sender.send(end);
         })?;
@@ -173,9 +151,6 @@ impl GroupCommit {
     /// Returns the reason if it does not.
     pub fn readiness(&self) -> Result<(), Error> {
         let Shared { failure, busy_since, timeout, .. } = &*self.shared;
-        if self.work_sender.is_closed() {
-            return Err(writer_has_ended());
-        }
         // The last failure says more than that the next commit is late, too.
         if let Some(cause) = failure.lock().clone() {
             return Err(cause);
@@ -224,25 +199,6 @@ impl GroupCommit {
 
 fn writer_has_ended() -> Error {
     Error::new(Kind::Unavailable, "the writer has ended")
-}
-
-impl Shared {
-    /// Marks the store as lost, and logs that once. The process has to end with the returned error.
-    fn report_loss(&self, cause: &Error) -> Error {
-        // Set before the record is logged: no commit that ends after the record is a success.
-        if self.loss.set(cause.clone()).is_ok() {
-            crit!(self.log, "the store is lost: stopping"; "cause" => %cause);
-        }
-        let message = if cause.kind == Kind::SyncFailed {
-            "an fsync of the store failed; the next start checkpoints and syncs the store".into()
-        } else {
-            format!(
-                "{cause}; put the files back as they were, then start the server again (it \
-                 recreates a missing -shm file)"
-            )
-        };
-        Error::new(cause.kind, message)
-    }
 }
 
 #[cfg(test)]

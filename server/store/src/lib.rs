@@ -30,7 +30,7 @@
 //!   takes the file, its WAL and its lock (`open`, `files`, `served_files`, `wal`, `copy`), in
 //!   PostgreSQL the sessions with a database (`connector`, `session`, `error`).
 //! - [`GroupCommit`] commits the creates of all requests through one engine, and inspects the store
-//!   while it is served.
+//!   in between.
 //! - [`Error`] (`error.rs`) is the error of every call, and its [`Kind`] what it means for the
 //!   caller. [`WarningDedup`] deduplicates warnings.
 //! - `token` is a token as a store keeps it.

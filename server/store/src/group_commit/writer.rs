@@ -1,16 +1,18 @@
 //! The thread that commits: it takes waiting creates from the queue, commits them, counts them and
-//! sends their outcomes.
+//! sends their outcomes. In between it inspects the store.
 
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use metrics::{Unit, counter, describe_counter, describe_histogram, histogram};
-use slog::{error, info, warn};
+use slog::{Logger, crit, error, info, warn};
 use tokio::sync::mpsc;
 
 use crate::engine::{BATCH, Engine, Outcome};
-use crate::error::{Error, WarningDedup};
+use crate::error::{Error, Kind, WarningDedup};
+use crate::group_commit::inspection::Inspection;
 use crate::group_commit::{Answers, Create, End, Guard, Shared, Work};
 
 const CREATES: &str = "creates_total";
@@ -24,15 +26,44 @@ const BATCH_BYTES: usize = 8 * 1024 * 1024;
 /// The timeout of a test write: creates wait behind it.
 const TEST_WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// The pause between two inspections.
+const INSPECT_EVERY: Duration = Duration::from_secs(1);
+
 /// The thread that commits.
 pub struct Writer {
-    pub engine: Arc<dyn Engine>,
-    pub shared: Arc<Shared>,
-    pub work_receiver: mpsc::UnboundedReceiver<Work>,
-    pub answers_sender: mpsc::UnboundedSender<Answers>,
+    engine: Arc<dyn Engine>,
+    shared: Arc<Shared>,
+    log: Logger,
+    work_receiver: Receiver<Work>,
+    answers_sender: mpsc::UnboundedSender<Answers>,
+    inspection: Inspection,
+    inspect_at: Instant,
+    commit_warnings: WarningDedup,
+    /// Separate, because commits may succeed while the upkeep fails.
+    upkeep_warnings: WarningDedup,
 }
 
 impl Writer {
+    pub fn new(
+        engine: Arc<dyn Engine>,
+        shared: Arc<Shared>,
+        log: Logger,
+        work_receiver: Receiver<Work>,
+        answers_sender: mpsc::UnboundedSender<Answers>,
+    ) -> Self {
+        Self {
+            engine,
+            shared,
+            log,
+            work_receiver,
+            answers_sender,
+            inspection: Inspection::default(),
+            inspect_at: Instant::now(),
+            commit_warnings: WarningDedup::default(),
+            upkeep_warnings: WarningDedup::default(),
+        }
+    }
+
     /// Commits batches until it receives [`Work::End`] or the store is lost. If the store is lost,
     /// the creates that are still queued were never tried: they are dropped with the queue, and
     /// their clients may send them again unchanged.
@@ -41,45 +72,69 @@ impl Writer {
     ///
     /// Fails if the store is lost or could not be closed.
     pub fn run(mut self) -> End {
-        let shared = Arc::clone(&self.shared);
-        let Shared { log, busy_since, .. } = &*shared;
-        let mut commit_warnings = WarningDedup::default();
-        // Separate, because commits may succeed while the upkeep fails.
-        let mut upkeep_warnings = WarningDedup::default();
-        while let Some(first) = self.work_receiver.blocking_recv() {
-            let (batch, is_last) = self.gather(first);
-            if is_last && batch.is_empty() {
-                return self.engine.close();
+        loop {
+            let pause = self.inspect_at.saturating_duration_since(Instant::now());
+            if pause.is_zero() {
+                self.inspect()?;
+                continue;
             }
-            let oldest = batch.first().map_or_else(Instant::now, |create| create.arrived_at);
-            *busy_since.lock() = Some(oldest);
-            match self.commit(batch) {
-                Ok(()) => {
-                    if commit_warnings.succeeded() {
-                        info!(log, "the store takes writes again");
-                    }
-                    self.keep_up(&mut upkeep_warnings)?;
-                }
-                Err(cause) if cause.is_final() => return Err(shared.report_loss(&cause)),
-                Err(cause) if !commit_warnings.failed(&cause) => {}
-                Err(cause) if cause.may_pass() => {
-                    warn!(log, "the store does not take writes"; "cause" => %cause);
-                }
-                Err(cause) => error!(log, "the store failed"; "cause" => %cause),
+            let (batch, is_last) = match self.work_receiver.recv_timeout(pause) {
+                Ok(first) => self.gather(first),
+                Err(RecvTimeoutError::Timeout) => continue,
+                // Every `GroupCommit` was dropped without a call of `end`.
+                Err(RecvTimeoutError::Disconnected) => return Ok(None),
+            };
+            if !batch.is_empty() {
+                self.process(batch)?;
             }
-            *busy_since.lock() = None;
             if is_last {
                 return self.engine.close();
             }
         }
-        // Every `GroupCommit` was dropped without a call of `end`. An inspection may have found the
-        // store lost, so its file must not be touched.
-        Ok(None)
+    }
+
+    /// Inspects the store. Fails if it is lost.
+    ///
+    /// Until a commit has succeeded, and while commits fail, each inspection includes a test write.
+    /// A load balancer sends no creates to a server that is not ready, so nothing else would show
+    /// that the database role may write, or that the failure has passed. There is also a test write
+    /// if the store cannot be inspected, because then commits may fail too.
+    fn inspect(&mut self) -> Result<(), Error> {
+        let inspected = self.inspection.run(&*self.engine, &self.log);
+        let is_inspected = inspected.map_err(|cause| self.report_loss(&cause))?;
+        if !is_inspected || self.shared.failure.lock().is_some() {
+            self.process(Vec::new())?;
+        }
+        // From here, so that creates are committed between two inspections that take long.
+        self.inspect_at = Instant::now() + INSPECT_EVERY;
+        Ok(())
+    }
+
+    /// Commits the batch, and prepares the store for the next one. Fails if the store is lost.
+    fn process(&mut self, batch: Vec<Create>) -> Result<(), Error> {
+        let oldest = batch.first().map_or_else(Instant::now, |create| create.arrived_at);
+        *self.shared.busy_since.lock() = Some(oldest);
+        match self.commit(batch) {
+            Ok(()) => {
+                if self.commit_warnings.succeeded() {
+                    info!(self.log, "the store takes writes again");
+                }
+                self.keep_up()?;
+            }
+            Err(cause) if cause.is_final() => return Err(self.report_loss(&cause)),
+            Err(cause) if !self.commit_warnings.failed(&cause) => {}
+            Err(cause) if cause.may_pass() => {
+                warn!(self.log, "the store does not take writes"; "cause" => %cause);
+            }
+            Err(cause) => error!(self.log, "the store failed"; "cause" => %cause),
+        }
+        *self.shared.busy_since.lock() = None;
+        Ok(())
     }
 
     /// Takes waiting creates until the batch is full or the queue is empty. Returns whether this is
     /// the last batch.
-    fn gather(&mut self, first: Work) -> (Vec<Create>, bool) {
+    fn gather(&self, first: Work) -> (Vec<Create>, bool) {
         // Waking this thread may have preempted the thread that reads the next creates on this
         // core. After the yield it has read them, and they share the fsync.
         thread::yield_now();
@@ -92,7 +147,6 @@ impl Writer {
                     bytes += create.row.json.len();
                     batch.push(create);
                 }
-                Work::TestWrite => {}
                 Work::End => return (batch, true),
             }
             if batch.len() >= BATCH || bytes >= BATCH_BYTES {
@@ -105,7 +159,7 @@ impl Writer {
 
     /// Commits the batch and sends its outcomes. An empty batch is a test write.
     fn commit(&self, batch: Vec<Create>) -> Result<(), Error> {
-        let Shared { timeout, failure, loss, queue_depth, .. } = &*self.shared;
+        let Shared { timeout, failure, queue_depth, .. } = &*self.shared;
         let count = u32::try_from(batch.len()).unwrap_or(u32::MAX);
         queue_depth.decrement(count);
         if count > 0 {
@@ -123,8 +177,7 @@ impl Writer {
             rows.push(row);
             waiting.push((answer_sender, guard));
         }
-        let committed = self.engine.commit(&rows, deadline).map_err(Error::of_served_store);
-        let outcomes = loss.get().map_or(committed, |loss| Err(loss.clone()));
+        let outcomes = self.engine.commit(&rows, deadline).map_err(Error::of_served_store);
         // Counted before the outcomes are sent, so that a scrape after a response includes it.
         if count > 0 {
             histogram!(COMMIT_DURATION).record(started.elapsed());
@@ -144,23 +197,36 @@ impl Writer {
     /// # Errors
     ///
     /// Fails if the store is lost.
-    fn keep_up(&self, warnings: &mut WarningDedup) -> Result<(), Error> {
-        let Shared { log, .. } = &*self.shared;
+    fn keep_up(&mut self) -> Result<(), Error> {
         match self.engine.upkeep().map_err(Error::of_served_store) {
             Ok(()) => {
-                if warnings.succeeded() {
-                    info!(log, "the upkeep of the store succeeded again");
+                if self.upkeep_warnings.succeeded() {
+                    info!(self.log, "the upkeep of the store succeeded again");
                 }
             }
-            Err(cause) if cause.is_final() => return Err(self.shared.report_loss(&cause)),
+            Err(cause) if cause.is_final() => return Err(self.report_loss(&cause)),
             Err(cause) => {
-                if warnings.failed(&cause) {
-                    error!(log, "the upkeep of the store failed: it is retried after each commit";
-                        "cause" => %cause);
+                if self.upkeep_warnings.failed(&cause) {
+                    error!(self.log, "the upkeep of the store failed: it is retried after each \
+                        commit"; "cause" => %cause);
                 }
             }
         }
         Ok(())
+    }
+
+    /// Logs that the store is lost. The process has to end with the returned error.
+    fn report_loss(&self, cause: &Error) -> Error {
+        crit!(self.log, "the store is lost: stopping"; "cause" => %cause);
+        let message = if cause.kind == Kind::SyncFailed {
+            "an fsync of the store failed; the next start checkpoints and syncs the store".into()
+        } else {
+            format!(
+                "{cause}; put the files back as they were, then start the server again (it \
+                 recreates a missing -shm file)"
+            )
+        };
+        Error::new(cause.kind, message)
     }
 }
 

@@ -41,9 +41,9 @@ const CHANGE_TIMEOUT: Duration = Duration::from_secs(5);
 /// database is gone.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The timeout of a read of the tokens, and of an inspection, which uses the same session. Both
-/// together take less than the lease of the tokens, so that a server knows why it cannot read the
-/// tokens before it has to refuse requests.
+/// The timeout of a read of the tokens, which is shorter than their lease, so that a server knows
+/// why it cannot read the tokens before it has to refuse requests. It is also the timeout of an
+/// inspection, because creates wait behind it.
 const TOKENS_TIMEOUT: Duration = Duration::from_millis(750);
 
 /// The timeout of a page. It is long, so that `export` and `copy` outlast a lock or a restart.
@@ -242,20 +242,13 @@ impl Engine for Postgres {
         self.read("check the store", READ_TIMEOUT, schema::unsafe_settings)
     }
 
-    /// Checks the settings of the database. The read session may be on another host than the write
-    /// session; after a failover both reconnect.
+    /// Checks the settings of the database. If they are not safe, this closes the session, and the
+    /// next commit is refused when it reconnects.
     fn inspect(&self) -> Result<(), Error> {
         let deadline = Instant::now() + TOKENS_TIMEOUT;
-        let mut session = self.read_session.lock();
+        let mut session = self.write_session.lock();
         let checked = session.retry(Failure::is_transient, deadline, schema::require_safe_settings);
-        drop(session);
-        checked.map_err(|failure| {
-            if failure.error.kind == Kind::Misconfigured {
-                // The next commit reconnects, and is refused while the settings are unsafe.
-                self.write_session.lock().disconnect();
-            }
-            failure.error
-        })
+        checked.map_err(|failure| failure.error)
     }
 
     /// Ends the sessions. Everything is in the database already.

@@ -33,9 +33,7 @@ use crate::engine::{Engine, Outcome, Row, Sizes, is_same_json};
 use crate::error::{At, Error, Kind};
 use crate::sqlite::files::sizes;
 use crate::sqlite::served_files::ServedFiles;
-use crate::sqlite::wal::{
-    WAL_BOUND, checkpoint_if_long, remove_wal_at_close, truncate_long_wal, try_checkpoint,
-};
+use crate::sqlite::wal::{WAL_BOUND, checkpoint_if_long, remove_wal_at_close, try_checkpoint};
 use crate::token::{StoredToken, TokenName};
 use crate::url::StoreUrl;
 
@@ -140,7 +138,7 @@ impl Engine for Sqlite {
     fn inspect(&self) -> Result<(), Error> {
         self.require_files_in_place()?;
         if self.sizes().wal > Some(WAL_BOUND.into()) {
-            truncate_long_wal(&self.path)?;
+            try_checkpoint(&mut self.commits.lock(), CheckpointMode::TRUNCATE)?;
         }
         Ok(())
     }

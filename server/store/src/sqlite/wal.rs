@@ -97,28 +97,16 @@ pub fn remove_wal_at_close(connection: &Connection, remove: bool) -> rusqlite::R
 /// The number of WAL pages after which a checkpoint runs: SQLite's own default, 4 MiB
 /// (<https://sqlite.org/c3ref/wal_autocheckpoint.html>). With more pages a create costs the same,
 /// also on 10 million rows, but the slowest creates take longer.
-const CHECKPOINT_PAGES: i64 = 1000;
-
-/// A checkpoint of more pages than this does not run between two commits. There are that many pages
-/// after a reader has kept the WAL from being reset. [`truncate_long_wal`] copies them while
-/// commits go on.
-const LONG_CHECKPOINT_PAGES: i64 = 4000;
-
-/// The pages in the WAL.
-struct Wal {
-    pages: i64,
-    /// How many of the pages were copied into the store's file already.
-    copied: i64,
-}
+const CHECKPOINT_PAGES: i32 = 1000;
 
 /// Runs a checkpoint (<https://sqlite.org/c3ref/wal_checkpoint_v2.html>). It waits for the disk,
-/// and for locks as configured on the connection.
+/// and for locks as configured on the connection. Returns the number of pages in the WAL.
 ///
 /// Returns `None` if the checkpoint could not complete, because a reader or the checkpoint of
 /// another process blocked it. That says nothing about whether the store takes writes.
-fn wal_checkpoint(connection: &Connection, mode: CheckpointMode) -> rusqlite::Result<Option<Wal>> {
+fn wal_checkpoint(connection: &Connection, mode: CheckpointMode) -> rusqlite::Result<Option<i32>> {
     match connection.wal_checkpoint_v2(Some(MAIN_DB), mode) {
-        Ok((pages, copied)) => Ok(Some(Wal { pages: pages.into(), copied: copied.into() })),
+        Ok((pages, _)) => Ok(Some(pages)),
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(None),
         Err(error) => Err(error),
     }
@@ -162,10 +150,8 @@ pub fn sync_empty_wal(store: &Path) -> io::Result<()> {
 /// Runs a checkpoint between two commits if the WAL has grown enough. While a reader keeps the WAL
 /// from being reset, this tries again after each commit, and finds nothing to copy.
 pub fn checkpoint_if_long(connection: &mut Connection) -> Result<(), Error> {
-    let Some(wal) = wal_checkpoint(connection, CheckpointMode::NOOP)? else {
-        return Ok(());
-    };
-    if wal.pages < CHECKPOINT_PAGES || wal.pages - wal.copied > LONG_CHECKPOINT_PAGES {
+    let pages = wal_checkpoint(connection, CheckpointMode::NOOP)?;
+    if pages.is_none_or(|pages| pages < CHECKPOINT_PAGES) {
         return Ok(());
     }
     match try_checkpoint(connection, CheckpointMode::RESTART).map_err(Error::from) {
@@ -173,19 +159,4 @@ pub fn checkpoint_if_long(connection: &mut Connection) -> Result<(), Error> {
         Err(cause) if !cause.may_pass() => Err(cause),
         _ => Ok(()),
     }
-}
-
-/// Truncates the file of a WAL that has grown too long, while the writer goes on.
-///
-/// It copies the pages that no reader holds back any more. If much was committed in the meantime,
-/// the next call continues.
-pub fn truncate_long_wal(store: &Path) -> Result<(), Error> {
-    let connection = connect(store)?;
-    connection.busy_timeout(Duration::ZERO)?;
-    if let Some(wal) = wal_checkpoint(&connection, CheckpointMode::PASSIVE)?
-        && wal.pages - wal.copied <= LONG_CHECKPOINT_PAGES
-    {
-        wal_checkpoint(&connection, CheckpointMode::TRUNCATE)?;
-    }
-    Ok(())
 }

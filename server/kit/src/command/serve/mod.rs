@@ -4,9 +4,9 @@
 //!
 //! # Threads
 //!
-//! `--http-threads` threads serve HTTP. One thread commits, one inspects the store once a second,
-//! one reads the tokens, one writes the log, and one runs the admin listener if `--metrics` is set.
-//! Tokio starts further threads for blocking work on a disk or a database.
+//! `--http-threads` threads serve HTTP. One thread commits and inspects the store, one reads the
+//! tokens, one writes the log, and one runs the admin listener if `--metrics` is set. Tokio starts
+//! further threads for blocking work on a disk or a database.
 //!
 //! The main thread starts the server, and until it listens, a signal ends the process. From then on
 //! the HTTP threads also wait for signals, so they must never open a file or a store: while a disk

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use slog::{Drain, Logger, OwnedKVList, Record, o};
 use tokio::runtime::{Builder, Runtime};
 
-use super::{Arc, CreateResult, Duration, GroupCommit, Instant, Row, Work, WriterEnd};
+use super::{Arc, CreateResult, Duration, GroupCommit, Instant, Row, WriterEnd};
 use crate::engine::BATCH;
 use crate::engine::Outcome::{self, Conflict, Created, Repeated};
 use crate::error::{Error, Kind};
@@ -30,8 +30,6 @@ struct Store {
     end: WriterEnd,
     begun: mpsc::Receiver<Vec<i64>>,
     results: mpsc::Sender<Committed>,
-    /// The inspection waits until this is dropped.
-    no_inspection: mpsc::Sender<()>,
 }
 
 /// A log drain that sends each message to the test.
@@ -51,15 +49,15 @@ impl Drain for Messages {
 
 fn store(timeout: Duration) -> Store {
     let (begun, begun_receiver) = mpsc::channel();
-    let (no_inspection, inspections) = mpsc::channel();
     let (results_sender, results) = mpsc::channel();
     let engine = Arc::new(Scripted {
         begun,
         results: Mutex::new(results),
         deadlines: Mutex::default(),
-        upkeeps: Mutex::default(),
+        test_write: Mutex::default(),
+        // The first one follows the test write at the start.
+        upkeeps: Mutex::new([Ok(())].into()),
         close: Mutex::default(),
-        inspections: Mutex::new(inspections),
     });
     let (messages, log) = mpsc::channel();
     let logger = Logger::root(Messages(messages).fuse(), o!());
@@ -69,7 +67,7 @@ fn store(timeout: Duration) -> Store {
         GroupCommit::start(Arc::clone(&engine) as _, timeout, logger).expect("a thread");
     drop(entered);
     let (begun, results) = (begun_receiver, results_sender);
-    Store { engine, log, runtime, commits, end, begun, results, no_inspection }
+    Store { engine, log, runtime, commits, end, begun, results }
 }
 
 fn row(id: i64) -> Row {
@@ -171,7 +169,6 @@ fn queued_create_is_committed_after_its_client_has_disconnected() {
     drop(first);
     assert_eq!(store.begun.recv(), Ok(vec![2]));
     store.commit(Ok(vec![Created]));
-    drop(store.no_inspection);
     assert!(matches!(store.end.blocking_recv(), Some(Ok(None))));
 }
 
@@ -184,11 +181,9 @@ fn late_create_is_refused_but_keeps_its_permit() {
     assert!(late.may_pass() && late.to_string().contains("within 10ms"), "{late}");
     assert_eq!(Arc::strong_count(&held), 2, "its row is still in the store's queue");
     assert_eq!(store.begun.recv(), Ok(vec![1]));
-    let first = "the store does not take writes: no commit has ended yet";
-    assert_eq!(readiness(&store), first);
+    assert_eq!(readiness(&store), "a commit hangs");
     store.commits.end();
     store.commit(Ok(vec![Created]));
-    drop(store.no_inspection);
     assert!(matches!(store.end.blocking_recv(), Some(Ok(None))));
     assert_eq!(Arc::strong_count(&held), 1);
 }
@@ -213,34 +208,19 @@ fn deadline_of_a_batch_is_that_of_its_newest_create() {
 #[test]
 fn late_commit_does_not_hide_the_last_failure() {
     let store = store(Duration::from_millis(10));
+    let full = Error::new(Kind::Full, "full");
+    *store.engine.test_write.lock() = Some(full.clone());
     for is_late in [false, true] {
         let create = store.begun(1);
         if is_late {
             assert!(store.wait(create).is_err());
         } else {
-            store.commit(Err(Error::new(Kind::Full, "full")));
+            store.commit(Err(full.clone()));
             assert!(store.wait(create).is_err());
         }
         assert_eq!(readiness(&store), "the store does not take writes: full");
     }
     store.commit(Ok(vec![Created]));
-}
-
-/// The engine may go on committing to files that nobody would find.
-#[test]
-fn commit_that_ends_after_the_loss_of_the_store_fails() {
-    let mut store = store(TIMEOUT);
-    let begun = store.begun(1);
-    let waiting = store.queued(row(2));
-    store.commits.shared.report_loss(&Error::new(Kind::SyncFailed, "a disk"));
-    assert_eq!(store.log.try_iter().count(), 1);
-    store.commit(Ok(vec![Created]));
-    let gone = store.wait(begun).expect_err("nobody would find the row");
-    assert_eq!(gone.kind, Kind::SyncFailed);
-    let never_tried = store.wait(waiting).expect_err("the writer has ended");
-    assert!(never_tried.may_pass(), "{never_tried}");
-    assert!(store.end.blocking_recv().expect("the writer has ended").is_err());
-    assert_eq!(store.log.try_iter().count(), 0, "the loss is logged once");
 }
 
 #[test]
@@ -255,7 +235,6 @@ fn upkeep_failure_is_logged_once_by_cause_and_commits_go_on() {
         assert_eq!(readiness(&store), "ready");
     }
     store.commits.end();
-    drop(store.no_inspection);
     assert!(matches!(store.end.blocking_recv(), Some(Ok(None))));
     let failed = "the upkeep of the store failed: it is retried after each commit";
     let expected = [failed, failed, "the upkeep of the store succeeded again"];
@@ -274,7 +253,7 @@ fn failed_close_is_the_error_of_the_writer() {
 #[test]
 fn panic_of_the_writer_is_noticed() {
     let mut store = store(TIMEOUT);
-    assert!(store.commits.work_sender.send(Work::TestWrite).is_ok());
-    drop((store.results, store.no_inspection));
+    drop(store.begun(1));
+    drop(store.results);
     assert!(store.end.blocking_recv().is_none());
 }
