@@ -16,11 +16,6 @@ use crate::error::{At, Error, Kind};
 use crate::sqlite::files::OPEN;
 use crate::sqlite::url;
 
-/// Returns the `application_id` of a store: three letters of the service, and the layout version.
-fn application_id(Names { application_id: [first, second, third], .. }: &Names) -> u32 {
-    u32::from_be_bytes([*first, *second, *third, LAYOUT])
-}
-
 /// The columns of the tokens. `digest` is the SHA-256 of a token; times are Unix seconds.
 const TOKEN_COLUMNS: &str = "
         name TEXT PRIMARY KEY,
@@ -84,9 +79,11 @@ pub fn create_tables(connection: &Connection, Names { table, .. }: &Names) -> ru
     ))
 }
 
-/// Marks the database as a complete store.
+/// Marks the database as a complete store, by three letters of the service and the layout version.
 pub fn mark_as_store(connection: &Connection, names: &Names) -> rusqlite::Result<()> {
-    connection.pragma_update(None, "application_id", application_id(names))
+    let [first, second, third] = names.application_id;
+    let id = u32::from_be_bytes([first, second, third, LAYOUT]);
+    connection.pragma_update(None, "application_id", id)
 }
 
 /// Runs a pragma such as `integrity_check` on the database or on one of its tables, and returns
