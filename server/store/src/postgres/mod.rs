@@ -88,7 +88,7 @@ pub fn open_to_read(
     ca: Option<&Path>,
 ) -> Result<Postgres, Error> {
     let store = Postgres::new(names, url, ca, Purpose::Read)?;
-    if store.read(OPEN, READ_TIMEOUT, schema::contains_store)? {
+    if store.read(&store.read_session, OPEN, READ_TIMEOUT, schema::contains_store)? {
         Ok(store)
     } else {
         Err(Error::missing(store.url))
@@ -162,12 +162,13 @@ impl Postgres {
     /// Reads from the database, and retries transient failures such as a lost connection.
     fn read<T>(
         &self,
+        session: &Mutex<ReconnectingSession>,
         doing: &'static str,
         limit: Duration,
         read: impl AsyncFnMut(&Session) -> Result<T, Failure>,
     ) -> Result<T, Error> {
         let deadline = Instant::now() + limit;
-        let read = self.read_session.lock().retry(Failure::is_transient, deadline, read);
+        let read = session.lock().retry(Failure::is_transient, deadline, read);
         read.map_err(|failure| failure.of_call(&self.url, doing))
     }
 
@@ -213,20 +214,15 @@ impl Engine for Postgres {
 
     fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, Error> {
         let page = async |session: &Session| rows::page(session, after, limit).await;
-        let deadline = Instant::now() + PAGE_TIMEOUT;
-        let page = self.page_session.lock().retry(Failure::is_transient, deadline, page);
-        page.map_err(|failure| failure.of_call(&self.url, "read the rows"))
+        self.read(&self.page_session, "read the rows", PAGE_TIMEOUT, page)
     }
 
     fn count(&self) -> Result<u64, Error> {
-        let deadline = Instant::now() + PAGE_TIMEOUT;
-        let mut session = self.page_session.lock();
-        let count = session.retry(Failure::is_transient, deadline, rows::count);
-        count.map_err(|failure| failure.of_call(&self.url, "count the rows"))
+        self.read(&self.page_session, "count the rows", PAGE_TIMEOUT, rows::count)
     }
 
     fn tokens(&self) -> Result<Vec<StoredToken>, Error> {
-        self.read("read the tokens", TOKENS_TIMEOUT, rows::tokens)
+        self.read(&self.read_session, "read the tokens", TOKENS_TIMEOUT, rows::tokens)
     }
 
     fn add_token(&self, token: &StoredToken) -> Result<(), Error> {
@@ -239,7 +235,7 @@ impl Engine for Postgres {
     }
 
     fn check(&self) -> Result<Vec<String>, Error> {
-        self.read("check the store", READ_TIMEOUT, schema::unsafe_settings)
+        self.read(&self.read_session, "check the store", READ_TIMEOUT, schema::unsafe_settings)
     }
 
     /// Checks the settings of the database. If they are not safe, this closes the session, and the
