@@ -158,9 +158,6 @@ pub fn open_or_create(path: &Path) -> Result<(File, bool), Error> {
 fn create(path: &Path) -> Result<(File, bool), Error> {
     let folder = folder_of(path);
     require_folder(path)?;
-    access(folder, AccessFlags::W_OK)
-        .map_err(|errno| denied("write to the folder", folder, &errno.into()))
-        .at(url(path), CREATE)?;
     let new = File::options().read(true).write(true).create_new(true).mode(0o600).open(path);
     let file = match new {
         // Another process has just created the file.
