@@ -54,7 +54,6 @@ fn store(timeout: Duration) -> Store {
         begun,
         results: Mutex::new(results),
         deadlines: Mutex::default(),
-        test_write: Mutex::default(),
         // The first one follows the test write at the start.
         upkeeps: Mutex::new([Ok(())].into()),
         close: Mutex::default(),
@@ -203,24 +202,6 @@ fn deadline_of_a_batch_is_that_of_its_newest_create() {
     }
     let last_deadline = *store.engine.deadlines.lock().last().expect("two batches");
     assert!(last_deadline >= before_newest + TIMEOUT);
-}
-
-#[test]
-fn late_commit_does_not_hide_the_last_failure() {
-    let store = store(Duration::from_millis(10));
-    let full = Error::new(Kind::Full, "full");
-    *store.engine.test_write.lock() = Some(full.clone());
-    for is_late in [false, true] {
-        let create = store.begun(1);
-        if is_late {
-            assert!(store.wait(create).is_err());
-        } else {
-            store.commit(Err(full.clone()));
-            assert!(store.wait(create).is_err());
-        }
-        assert_eq!(readiness(&store), "the store does not take writes: full");
-    }
-    store.commit(Ok(vec![Created]));
 }
 
 #[test]
