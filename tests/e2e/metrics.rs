@@ -1,7 +1,6 @@
 //! The admin listener (`--metrics`): the metrics, `/live`, `/ready` and `/openapi.json`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::SocketAddr;
 
 use plant_store_client::ErrorCode;
 use plant_store_tests::prelude::*;
@@ -10,36 +9,18 @@ use crate::database;
 use crate::without_store::commit;
 use crate::without_store::pages::{table, text};
 
-/// Sends a GET to the admin listener.
-pub fn get(address: SocketAddr, target: &str) -> Response {
-    Connection::open(address)
-        .exchange(format!("GET {target} HTTP/1.1\r\nHost: plants\r\n\r\n").as_bytes())
-}
-
 /// Returns the text of a scrape.
-pub fn scrape(address: SocketAddr) -> String {
-    let response = get(address, "/metrics");
+fn scrape(server: &Server) -> String {
+    let response = get(server.admin(), "/metrics");
     assert_eq!(response.status, 200);
     assert_eq!(response.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
     String::from_utf8(response.body).expect("a scrape is text")
 }
 
 /// Parses the value of every series, as text.
-pub fn series(scrape: &str) -> BTreeMap<&str, &str> {
+fn series(scrape: &str) -> BTreeMap<&str, &str> {
     let samples = scrape.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     samples.map(|line| line.rsplit_once(' ').expect("a name and a value")).collect()
-}
-
-/// Scrapes the value of a series, or 0 if the server has not registered the series yet.
-pub fn value(address: SocketAddr, name: &str) -> f64 {
-    let scrape = scrape(address);
-    series(&scrape).get(name).map_or(0.0, |value| value.parse().expect("a number"))
-}
-
-/// Returns the address of the admin listener, from the log of the server.
-pub fn metrics_address(server: &Server) -> SocketAddr {
-    let record = server.record(|record| record["msg"] == "serving metrics");
-    record["address"].as_str().expect("an address").parse().expect("an address")
 }
 
 /// Returns the names in the comments of this kind: `HELP` or `TYPE`. A histogram is one name.
@@ -50,7 +31,7 @@ fn named(scrape: &str, kind: &str) -> BTreeSet<String> {
 }
 
 /// Returns the numbers of creates that were created, repeated and refused with a conflict.
-pub fn creates(scrape: &str) -> [&str; 3] {
+fn creates(scrape: &str) -> [&str; 3] {
     ["created", "repeated", "conflict"].map(|outcome| {
         series(scrape)[format!("plant_store_creates_total{{outcome=\"{outcome}\"}}").as_str()]
     })
@@ -65,24 +46,15 @@ fn refusals(scrape: &str) -> BTreeMap<i32, &str> {
     ErrorCode::KNOWN.iter().map(count).filter(|(_, count)| *count != "0").collect()
 }
 
-/// Starts a server with the admin listener and these flags. Returns the address of the listener,
-/// too.
-pub fn with_metrics(flags: &[&str]) -> (Server, SocketAddr) {
-    let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).with(flags).start();
-    let address = metrics_address(&server);
-    (server, address)
-}
-
-/// Returns the status and the text of `/ready`.
-pub fn ready(address: SocketAddr) -> (u16, String) {
-    let answer = get(address, "/ready");
-    (answer.status, String::from_utf8(answer.body).expect("text"))
+/// Starts a server with an admin listener and these flags.
+fn with_admin(flags: &[&str]) -> Server {
+    Server::starting().with_admin().with(flags).start()
 }
 
 /// `OPERATING.md` lists the series for all stores and for each engine.
 #[test]
 fn operating_page_documents_exactly_the_served_series() {
-    let (server, metrics) = with_metrics(&[]);
+    let server = with_admin(&[]);
     let engine = match Engine::of_this_run() {
         Engine::Sqlite => "on SQLite",
         Engine::Postgres => "on PostgreSQL",
@@ -93,7 +65,7 @@ fn operating_page_documents_exactly_the_served_series() {
         on == "always" || on == engine
     });
     let documented: BTreeSet<_> = here.map(|(name, _)| name.trim_matches('`').to_owned()).collect();
-    let current = || named(&scrape(metrics), "TYPE");
+    let current = || named(&scrape(&server), "TYPE");
     // Some series are registered shortly after the listener opens.
     server.wait_until("each documented series", || documented.is_subset(&current()));
     assert_eq!(current(), documented, "served series (left), documented series (right)");
@@ -102,8 +74,8 @@ fn operating_page_documents_exactly_the_served_series() {
 /// Each kind of request is sent a different number of times, so that swapped counters are noticed.
 #[test]
 fn metrics_count_every_outcome_and_every_refusal() {
-    let (server, metrics) = with_metrics(&["--body-timeout", "200ms", "--max-body", "1KiB"]);
-    let before = scrape(metrics);
+    let server = with_admin(&["--body-timeout", "200ms", "--max-body", "1KiB"]);
+    let before = scrape(&server);
     for (name, value) in series(&before) {
         let is_a_count = name.ends_with("_total") || name.contains("_total{");
         assert!(value == "0" || !is_a_count, "{name} {value}");
@@ -134,7 +106,7 @@ fn metrics_count_every_outcome_and_every_refusal() {
         }
     }
 
-    let after = scrape(metrics);
+    let after = scrape(&server);
     assert_eq!(creates(&after), ["5", "3", "2"]);
     assert_eq!(refusals(&after), refused.map(|(error, times, _)| (error, times)).into());
     let values = series(&after);
@@ -156,8 +128,11 @@ fn metrics_count_every_outcome_and_every_refusal() {
 /// An expired token counts until it is revoked.
 #[test]
 fn metrics_contain_the_time_until_the_next_token_expires() {
-    let (server, metrics) = with_metrics(&[]);
-    let seconds = || value(metrics, "plant_store_token_expires_seconds");
+    let server = with_admin(&[]);
+    let seconds = || -> f64 {
+        let scrape = scrape(&server);
+        series(&scrape)["plant_store_token_expires_seconds"].parse().expect("a number")
+    };
     assert!(seconds().is_infinite(), "the token never expires");
     for (after, expected) in [(1000, 900.0..=1000.0), (-60, -120.0..=-60.0)] {
         let expiry = chrono::Utc::now().timestamp() + after;
@@ -168,20 +143,20 @@ fn metrics_contain_the_time_until_the_next_token_expires() {
 
 #[test]
 fn admin_listener_serves_live_ready_and_the_document() {
-    let (server, address) = with_metrics(&[]);
+    let server = with_admin(&[]);
     for path in ["/live", "/live?verbose"] {
-        assert_eq!(get(address, path).status, 200);
+        assert_eq!(get(server.admin(), path).status, 200);
     }
-    server.wait_until("the first commit succeeds", || ready(address) == (200, "ready\n".into()));
-    let document = get(address, "/openapi.json");
+    server.wait_until("the first commit succeeds", || server.ready() == (200, "ready\n".into()));
+    let document = get(server.admin(), "/openapi.json");
     assert_eq!(document.header("content-type"), Some("application/json"));
     assert!(document.body == text("openapi/plant-store.json").as_bytes());
     for path in ["/live", "/ready", "/metrics", "/openapi.json"] {
         assert_eq!(get(server.address, path).status, 404, "{path} of the API");
     }
-    assert_eq!(get(address, "/").status, 404);
+    assert_eq!(get(server.admin(), "/").status, 404);
     let post = b"POST /live HTTP/1.1\r\nHost: plants\r\nContent-Length: 0\r\n\r\n";
-    let refused = Connection::open(address).exchange(post);
+    let refused = Connection::open(server.admin()).exchange(post);
     assert_eq!((refused.status, refused.header("allow")), (405, Some("GET")));
 }
 
@@ -189,32 +164,31 @@ fn admin_listener_serves_live_ready_and_the_document() {
 /// without a create that it is ready again.
 #[test]
 fn ready_is_503_while_the_store_accepts_no_writes() {
-    let (server, address) = with_metrics(&["--store-timeout", "1s"]);
+    let server = with_admin(&["--store-timeout", "1s"]);
     // Wait for the commit that the service tries when it starts.
-    server.wait_until("ready", || ready(address).0 == 200);
+    server.wait_until("ready", || server.ready().0 == 200);
     let lock = database::locked(&server);
     assert_eq!(server.create(&plant(1, "Ficus", None)).error(), 503);
-    assert_eq!(ready(address).0, 503);
+    assert_eq!(server.ready().0, 503);
     // The create may be refused before the hanging commit has failed.
-    server.wait_until("the cause", || ready(address).1.starts_with("the store "));
-    let is_ready = |scrape: &str| series(scrape)["plant_store_ready"] == "1";
-    let unready = scrape(address);
-    assert!(!is_ready(&unready));
+    server.wait_until("the cause", || server.ready().1.starts_with("the store "));
+    let unready = scrape(&server);
+    assert_eq!(series(&unready)["plant_store_ready"], "0");
     assert_eq!((creates(&unready), refusals(&unready)), (["0"; 3], [(503, "1")].into()));
     drop(lock);
-    server.wait_until("ready again", || ready(address).0 == 200);
-    assert!(is_ready(&scrape(address)));
+    server.wait_until("ready again", || server.ready().0 == 200);
+    assert_eq!(server.metric("plant_store_ready"), 1);
     server.wait_for_log("the store takes writes again");
 }
 
 #[test]
 fn ready_is_503_during_shutdown() {
-    let (mut server, address) = with_metrics(&[]);
+    let mut server = with_admin(&[]);
     let body = plant(1, "Ficus", None);
     let mut last = server.in_flight(&body);
     server.signal(Signal::SIGTERM);
-    server.wait_until("503", || ready(address) == (503, "the service is stopping\n".into()));
-    assert_eq!(get(address, "/live").status, 200);
+    server.wait_until("503", || server.ready() == (503, "the service is stopping\n".into()));
+    assert_eq!(get(server.admin(), "/live").status, 200);
     last.exchange(body.as_bytes()).plant();
     assert!(server.wait().success());
 }

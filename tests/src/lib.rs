@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 pub use build::{FAULTY_DISK, GOOSE_FARM, PLANT_STORE, PLANTS, build_example};
 pub use folder::{Engine, Folder, binary_in};
 pub use groundwork_testing::{Connection, Launched, Response, token};
-pub use plants::{Created, bearer, head, new_plant, plant, post};
+pub use plants::{Created, bearer, get, head, new_plant, plant, post};
 pub use server::{Server, Starting};
 
 /// What most tests use.
@@ -41,7 +41,7 @@ pub mod prelude {
     pub use crate::process::{Ended, behind, in_shell, on_a_terminal, run};
     pub use crate::{
         Connection, Created, EVENT_TIMEOUT, Engine, Folder, Launched, Response, Server, Starting,
-        amount, bearer, binary_in, each_row, head, plant, post, root, wait_until,
+        amount, bearer, binary_in, each_row, get, head, plant, post, root, wait_until,
     };
 }
 

@@ -1,8 +1,9 @@
 //! Plants, and the requests and answers that create them, byte for byte.
 
+use std::net::SocketAddr;
 use std::sync::LazyLock;
 
-use groundwork_testing::Response;
+use groundwork_testing::{Connection, Response};
 use plant_store_client::types::{NewPlant, Plant};
 use serde_json::{Value, json};
 
@@ -51,6 +52,12 @@ pub fn bearer(token: &str) -> String {
 /// Returns the head of a `POST /plants` with `Host` and these header lines, and no others.
 pub fn head(headers: &str) -> String {
     format!("POST /plants HTTP/1.1\r\nHost: plants\r\n{headers}\r\n")
+}
+
+/// Sends a GET on a new connection.
+pub fn get(address: SocketAddr, target: &str) -> Response {
+    let request = format!("GET {target} HTTP/1.1\r\nHost: plants\r\n\r\n");
+    Connection::open(address).exchange(request.as_bytes())
 }
 
 /// An answer to a create.

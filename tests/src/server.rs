@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
+use std::net::SocketAddr;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -14,7 +15,7 @@ use plant_store_client::types::NewPlant;
 use serde_json::Value;
 
 use crate::process::{Ended, in_shell, pid, send};
-use crate::{Folder, bearer, head, post, wait_until};
+use crate::{Folder, bearer, get, head, post, wait_until};
 
 /// A server that is not started yet: a builder for [`Server`].
 #[must_use]
@@ -42,6 +43,11 @@ impl Starting {
     pub fn command(mut self, change: impl FnOnce(&mut Command)) -> Self {
         change(&mut self.command);
         self
+    }
+
+    /// Adds an admin listener on any free port.
+    pub fn with_admin(self) -> Self {
+        self.with(&["--metrics", "127.0.0.1:0"])
     }
 
     /// Limits the open files of the process with these arguments for `ulimit`. The process cannot
@@ -211,6 +217,25 @@ impl Server {
         wait_until(condition, || {
             format!("timed out while waiting for: {what}; log:\n{}", self.log())
         });
+    }
+
+    /// Returns the address of the admin listener, from the log.
+    pub fn admin(&self) -> SocketAddr {
+        let record = self.record(|record| record["msg"] == "serving metrics");
+        record["address"].as_str().and_then(|address| address.parse().ok()).expect("an address")
+    }
+
+    /// Returns the status and the text of `/ready`.
+    pub fn ready(&self) -> (u16, String) {
+        let answer = get(self.admin(), "/ready");
+        (answer.status, String::from_utf8(answer.body).expect("text"))
+    }
+
+    /// Returns the number that the metrics have under this name, or 0 if there is none yet.
+    pub fn metric(&self, name: &str) -> u64 {
+        let metrics = String::from_utf8(get(self.admin(), "/metrics").body).expect("text");
+        let number = metrics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        number.map_or(0, |number| number.parse().expect("a number"))
     }
 
     /// Opens a new connection.

@@ -23,10 +23,10 @@ pub fn cluster_with_database() -> (Cluster, String) {
     (cluster, url)
 }
 
-/// Starts a server with these flags on a cluster of its own.
+/// Starts a server with these flags and an admin listener on a cluster of its own.
 pub fn start(flags: &[&str]) -> (Cluster, Server) {
     let (cluster, url) = cluster_with_database();
-    (cluster, Server::starting_in(Folder::over(&url)).with(flags).start())
+    (cluster, Server::starting_in(Folder::over(&url)).with_admin().with(flags).start())
 }
 
 /// Returns the URL for the owner of the database.

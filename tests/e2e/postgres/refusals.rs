@@ -4,13 +4,12 @@
 use plant_store_tests::prelude::*;
 
 use super::{TERMINATE, cluster_with_database, start, wait_until_blocked_by};
-use crate::metrics::{metrics_address, ready, value};
 
 /// The timeout of a create.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The flag that sets it, and the one that starts the admin listener.
-const FLAGS: [&str; 4] = ["--store-timeout", "2s", "--metrics", "127.0.0.1:0"];
+/// The flag that sets it.
+const FLAGS: [&str; 2] = ["--store-timeout", "2s"];
 
 /// How late an answer may be, because the machine is busy with other work.
 const SLACK: Duration = Duration::from_secs(2);
@@ -49,13 +48,13 @@ fn serialization_failure_is_retried() {
     let strict = "ALTER DATABASE plants SET default_transaction_isolation = 'serializable'";
     cluster.session("postgres").execute(strict);
     // A long timeout, which nothing here may come close to.
-    let flags = ["--store-timeout", "50s", "--metrics", "127.0.0.1:0"];
-    let server = Server::starting_in(Folder::over(&url)).with(&flags).start();
+    let starting = Server::starting_in(Folder::over(&url)).with(&["--store-timeout", "50s"]);
+    let server = starting.with_admin().start();
     server.run("token create ci").succeeded();
 
     let other = cluster.session("plants");
     other.execute("BEGIN; INSERT INTO plants (id, json) VALUES (1, '{\"name\":\"Ficus\"}')");
-    let count = || value(metrics_address(&server), "plant_store_database_retries_total");
+    let count = || server.metric("plant_store_database_retries_total");
     let retries = count();
     let mut create = server.connect();
     create.send(&server.post(&plant(1, "Ficus", None)));
@@ -92,7 +91,7 @@ fn error_of_the_database_is_answered_without_its_message() {
         ));
         let refusal = server.create(&plant(1, "secret", None));
         assert_eq!(refusal.error(), error);
-        let (_, shown) = ready(metrics_address(&server));
+        let (_, shown) = server.ready();
         for shown in [format!("{refusal:?}"), shown, server.log()] {
             assert!(!shown.contains("secret"), "{shown}");
         }
@@ -107,8 +106,7 @@ fn error_of_the_database_is_answered_without_its_message() {
 #[test]
 fn ready_and_log_name_the_cause_of_the_database() {
     let (cluster, server) = start(&FLAGS);
-    let address = metrics_address(&server);
-    let wait_until_ready = || server.wait_until("ready", || ready(address).0 == 200);
+    let wait_until_ready = || server.wait_until("ready", || server.ready().0 == 200);
     // When the first create is refused at its deadline, there is hardly time left for the others.
     // By the last round, the lease of the tokens has expired, too, unless they can be read.
     let request = server.post(&plant(1, "Ficus", None));
@@ -123,12 +121,12 @@ fn ready_and_log_name_the_cause_of_the_database() {
     let assert_cause = |cause: &str| {
         let mut rounds = 0;
         server.wait_until("three rounds of refused creates", || {
-            let (status, shown) = ready(address);
+            let (status, shown) = server.ready();
             assert!(status == 200 || shown.contains(cause), "{shown}");
             rounds += usize::from(are_refused());
             rounds == 3
         });
-        assert!(ready(address).1.contains(cause));
+        assert!(server.ready().1.contains(cause));
         server.wait_for_log(cause);
     };
     wait_until_ready();

@@ -11,7 +11,6 @@ use plant_store_tests::process::signalled;
 use plant_store_tests::tls::{Authority, CERT, KEY};
 
 use super::{as_owner, cluster_with_database};
-use crate::metrics::{get, metrics_address, ready};
 use crate::without_store::pages::text;
 
 /// The password of the owner, if the cluster needs one.
@@ -38,7 +37,7 @@ fn serve(url: &str) -> Starting {
 fn start_waits_for_a_database_that_is_down() {
     let (cluster, url) = cluster_with_database();
     cluster.stop("fast");
-    let starting = serve(&url).with(&["--metrics", "127.0.0.1:0"]);
+    let starting = serve(&url).with_admin();
     let log_file = starting.log_file();
     let log = || fs::read_to_string(&log_file).unwrap_or_default();
     let server = thread::scope(|scope| {
@@ -55,7 +54,7 @@ fn start_waits_for_a_database_that_is_down() {
         starting.join().expect("it starts")
     });
     server.create(&plant(1, "Ficus", None)).plant();
-    server.wait_until("ready", || get(metrics_address(&server), "/ready").status == 200);
+    server.wait_until("ready", || server.ready().0 == 200);
 }
 
 #[test]
@@ -198,10 +197,7 @@ fn role_needs_exactly_the_grants_of_the_page() {
     let grant = || execute(&owner, rights);
     grant();
     let url = of_role("plants");
-    let start = || {
-        let starting = Starting::on(Folder::over(&url), &token);
-        starting.with(&["--metrics", "127.0.0.1:0"]).start()
-    };
+    let start = || Starting::on(Folder::over(&url), &token).with_admin().start();
     let server = start();
     for _ in 0..2 {
         server.create(&plant(1, "Ficus", None)).plant();
@@ -209,10 +205,9 @@ fn role_needs_exactly_the_grants_of_the_page() {
     server.run("token create ci").succeeded();
     server.run("token revoke ci").succeeded();
 
-    let ready = |server: &Server| ready(metrics_address(server));
     let assert_not_ready = |server: &Server, denied: &str| {
         server.wait_until("why", || {
-            let (status, why) = ready(server);
+            let (status, why) = server.ready();
             status == 503 && why.contains(denied) && why.contains("GRANT the role")
         });
     };
@@ -240,7 +235,7 @@ fn role_needs_exactly_the_grants_of_the_page() {
             None => {}
         }
         grant();
-        server.wait_until("ready", || ready(&server).0 == 200);
+        server.wait_until("ready", || server.ready().0 == 200);
     });
 }
 

@@ -8,7 +8,6 @@ use rusqlite::config::DbConfig;
 
 use crate::database::{self, STORE, WAL, create};
 use crate::export::start_export;
-use crate::metrics::{metrics_address, value};
 
 /// Copies a store as `.backup` of `sqlite3` does.
 fn back_up(from: &Connection, to: &Path) {
@@ -76,8 +75,7 @@ fn wal_bytes(server: &Server) -> u64 {
 /// created in the meantime.
 #[test]
 fn long_wal_is_reported_and_truncated_when_its_reader_ends() {
-    let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
-    let metrics = metrics_address(&server);
+    let server = Server::starting().with_admin().start();
     let reader = database::open(&server);
     reader.execute_batch("BEGIN; SELECT count(*) FROM plants").expect("a transaction");
     let store = database::open(&server);
@@ -89,13 +87,13 @@ fn long_wal_is_reported_and_truncated_when_its_reader_ends() {
         store.execute(plant, [plants]).expect("a plant");
         plants += 1;
     }
-    let wal = || value(metrics, "plant_store_wal_bytes");
-    server.wait_until("a long WAL in the metrics", || wal() > 256e6);
-    assert!(value(metrics, "plant_store_store_bytes") > 1e4);
-    assert!(value(metrics, "plant_store_disk_free_bytes") > 1e6);
+    let wal = || server.metric("plant_store_wal_bytes");
+    server.wait_until("a long WAL in the metrics", || wal() > 256_000_000);
+    assert!(server.metric("plant_store_store_bytes") > 10_000);
+    assert!(server.metric("plant_store_disk_free_bytes") > 1_000_000);
     server.wait_for_log("`fuser -v`");
     reader.execute_batch("COMMIT").expect("the transaction ends");
-    server.wait_until("a short WAL", || wal_bytes(&server) <= 32 * MIB && wal() < 1e6);
+    server.wait_until("a short WAL", || wal_bytes(&server) <= 32 * MIB && wal() < 1_000_000);
     assert!(server.export().into_keys().eq(0..plants));
 }
 

@@ -10,7 +10,6 @@ use plant_store_tests::prelude::*;
 use plant_store_tests::process::open_files;
 
 use crate::database;
-use crate::metrics::{creates, scrape, series, with_metrics};
 
 #[test]
 fn each_request_is_one_log_record() {
@@ -50,7 +49,7 @@ fn requests_without_an_accepted_token_are_not_logged_at_info() {
 /// holds the log.
 #[test]
 fn client_that_disconnects_before_its_answer_is_logged_at_info() {
-    let (mut server, metrics) = with_metrics(&["--store-timeout", "1m"]);
+    let mut server = Server::starting().with_admin().with(&["--store-timeout", "1m"]).start();
     let lock = database::locked(&server);
     let body = plant(1, "Ficus", None);
     let mut leaves = server.in_flight(&body);
@@ -65,9 +64,10 @@ fn client_that_disconnects_before_its_answer_is_logged_at_info() {
     let record = server.record(|record| record["msg"] == "request ended without an answer");
     assert_eq!((&record["status"], &record["token"]), (&499.into(), &"first".into()), "{record}");
     assert!(record["req_id"].is_string(), "{record}");
-    server.wait_until("the create is counted", || creates(&scrape(metrics))[0] == "1");
-    let durations = "plant_store_request_duration_seconds_count";
-    assert_eq!(series(&scrape(metrics))[durations], "1", "that of the refusal");
+    let created = "plant_store_creates_total{outcome=\"created\"}";
+    server.wait_until("the create is counted", || server.metric(created) == 1);
+    let durations = server.metric("plant_store_request_duration_seconds_count");
+    assert_eq!(durations, 1, "that of the refusal");
     server.stop();
     assert!(!server.log().contains(r#""level":"warning""#), "{}", server.log());
 }
