@@ -115,9 +115,6 @@ rules! {
         "a generated function returns it, and a running client does not look for it"
     MediaTypeAdded Additive Additive "a running client sends or asks for the other media types"
     MediaTypeRemoved Wire Wire "a client sends it; a client asks for it"
-    MediaType Wire Wire
-        "a client sends the old media type, and the service expects the new one; \
-         a client reads the old media type, and the service sends the new one"
     MediaTypeWidened Additive Wire
         "the range includes what a client sends; \
          a client may not be able to read the rest of the range"
@@ -129,7 +126,6 @@ rules! {
         "a client reads and writes UTF-8 anyway, but generated code may name the media type"
     SuccessAdded Wire Wire "a client treats an unknown success as an error"
     SuccessRemoved Wire Wire "a client expects it"
-    SuccessStatus Wire Wire "a client expects the old status and receives the new one"
     SuccessNamed Source Source
         "the status was possible before and still is, but generated code names it"
     RefusalAdded Additive Additive
@@ -151,7 +147,6 @@ rules! {
         "`enum` does not list null, but the generated type may be optional"
     ValuesAdded Additive Wire "a request may use them now; a client may not know them"
     ValuesRemoved Wire Source "a request with one of them may be refused; code may name them"
-    Values Wire Wire "some of the allowed values were removed, and others were added"
     ListAdded Wire Source
         "a request with another value may be refused; the generated type becomes an enumeration"
     ListRemoved Source Wire
@@ -175,10 +170,8 @@ rules! {
         "a request may contain more members; a client that knows the object as closed rejects them"
     PartAdded Additive Wire "a request may use one more case; a client may not know the case"
     PartRemoved Wire Source "a request of this case may be refused; code may name the case"
-    CompositionTightened Wire Source
-        "`oneOf` rejects a value that fits two parts; the generated type changes"
-    CompositionLoosened Source Wire
-        "the generated type changes; a value may fit two parts now"
+    Composition Wire Wire
+        "`oneOf` rejects a value that fits two parts, and `anyOf` does not: read the change"
     Discriminator Wire Wire "another member tells which case a value is"
     DiscriminatorHint Additive Additive
         "it is a hint: the parts allow the same values with and without it"

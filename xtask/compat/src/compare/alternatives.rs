@@ -53,11 +53,7 @@ impl Comparison<'_> {
             let Alternatives { keyword, list } = &**was;
             let at = at.below(is.keyword);
             if *keyword != is.keyword {
-                let kind = match is.keyword {
-                    "oneOf" => Kind::CompositionTightened,
-                    _ => Kind::CompositionLoosened,
-                };
-                self.report_text(&at, kind, Some(keyword), Some(is.keyword));
+                self.report_text(&at, Kind::Composition, Some(keyword), Some(is.keyword));
             }
             let pairs = self.paired(list, &is.list);
             self.parts(&at, &pairs, Kind::PartRemoved, Kind::PartAdded);

@@ -45,9 +45,6 @@ impl Comparison<'_> {
         for (was, is) in pairs {
             self.media_type(at, &old[was], &new[is]);
         }
-        if let ([gone], [came]) = (&gone[..], &came[..]) {
-            return self.report_text(at, Kind::MediaType, Some(gone), Some(came));
-        }
         for name in gone {
             self.report_text(at, Kind::MediaTypeRemoved, Some(name), None);
         }

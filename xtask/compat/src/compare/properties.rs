@@ -9,7 +9,7 @@ use crate::Document;
 use crate::change::Shown;
 use crate::json::Place;
 use crate::kind::{Direction, Kind};
-use crate::model::{AdditionalProperties, Nullable, Schema};
+use crate::model::{AdditionalProperties, Schema};
 
 impl Comparison<'_> {
     /// Compares `properties` and `required`.
@@ -61,8 +61,7 @@ impl Comparison<'_> {
         }
         let at = self.directions(at, &resolved_old, &resolved_new);
         self.required(&at, was_required, is_required);
-        let old = with_nullable_of(new, old, [was_required, is_required]);
-        self.schema(&at.sent(was_required || is_required), &old, new);
+        self.schema(&at.sent(was_required || is_required), old, new);
     }
 
     /// Compares a new property with the additional properties of the older object.
@@ -140,20 +139,4 @@ fn direction(property: &Schema) -> Direction {
         (false, true) => Direction::REQUEST,
         _ => Direction::all(),
     }
-}
-
-/// The older property. If a nullable property becomes required and not nullable, or the reverse,
-/// only `required` is to be reported: then the result has the `nullable` of the newer property.
-fn with_nullable_of(
-    new: &Rc<Schema>,
-    old: &Rc<Schema>,
-    [was_required, is_required]: [bool; 2],
-) -> Rc<Schema> {
-    let mut old = old.clone();
-    let (was, is) = (old.annotations.nullable, new.annotations.nullable);
-    let is_one_change = was_required != is_required && (is != Nullable::No) != is_required;
-    if is_one_change && was != is {
-        Rc::make_mut(&mut old).annotations.nullable = is;
-    }
-    old
 }

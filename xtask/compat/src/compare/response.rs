@@ -29,39 +29,20 @@ impl Comparison<'_> {
                 new.remove(status);
             }
         }
-        let moved = self.moved(at, &old, &new);
         for status in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
-            if !moved.contains(status) {
-                let at = at.below(status);
-                self.status(&at, status, &old, &new);
-            }
+            self.status(&at.below(status), status, &old, &new);
         }
-    }
-
-    /// If one success status was removed and another one was added, reports this as one change, and
-    /// returns both statuses.
-    fn moved<'s>(&mut self, at: &Spot, old: &All<'s>, new: &All<'s>) -> Vec<&'s str> {
-        let only = |one: &All<'s>, other: &All<'s>| {
-            let only = one.keys().filter(|status| !other.contains_key(*status));
-            only.filter(|status| is_success(status, one)).copied().collect::<Vec<&str>>()
-        };
-        let (removed, added) = (only(old, new), only(new, old));
-        let ([was], [is]) = (&removed[..], &added[..]) else { return Vec::new() };
-        let kind = if covers(was, is) { Kind::SuccessNamed } else { Kind::SuccessStatus };
-        self.report_text(at, kind, Some(was), Some(is));
-        // Another status may be the reason that only one response has a body, as with 200 and 204.
-        if old[was].content.is_some() && new[is].content.is_some() {
-            self.response(at, old[was], new[is]);
-        }
-        vec![was, is]
     }
 
     fn status(&mut self, at: &Spot, status: &str, old: &All<'_>, new: &All<'_>) {
         // A status that is not listed has the response of its range (`4XX`), or the default one.
         let before = old.get(status).copied().or_else(|| covering(status, old));
         let after = new.get(status).copied().or_else(|| covering(status, new));
-        let is_split = new.keys().any(|other| *other != status && covers(status, other));
         let [was_success, is_success] = [old, new].map(|all| is_success(status, all));
+        let is_part = |other: &str| {
+            other != status && covers(status, other) && self::is_success(other, new) == was_success
+        };
+        let is_split = new.keys().any(|other| is_part(other));
         let media_types = |response| Some(Shown::text(&media_types(response)));
         match (before, after) {
             (Some(before), Some(after)) => {
@@ -78,8 +59,8 @@ impl Comparison<'_> {
                 }
                 self.response(at, before, after);
             }
-            // The newer document lists statuses of the removed range.
-            (Some(_), None) if is_split && status != "default" => {}
+            // The newer document lists statuses of the removed range, or of the default response.
+            (Some(_), None) if is_split && (was_success || status != "default") => {}
             (Some(before), None) => {
                 let kind = if was_success { Kind::SuccessRemoved } else { Kind::RefusalRemoved };
                 self.report(at, kind, media_types(before), None);

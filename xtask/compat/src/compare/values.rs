@@ -31,15 +31,13 @@ impl Comparison<'_> {
             }
             return;
         };
-        let [removed, added] = [old - new, new - old]
-            .map(|only| (!only.is_empty()).then(|| Vec::from_iter(only).join(", ")));
-        let kind = match (&removed, &added) {
-            (None, None) => return,
-            (Some(_), Some(_)) => Kind::Values,
-            (Some(_), None) => Kind::ValuesRemoved,
-            (None, Some(_)) => Kind::ValuesAdded,
-        };
-        self.report_text(at, kind, removed.as_deref(), added.as_deref());
+        let joined = |values: BTreeSet<String>| Vec::from_iter(values).join(", ");
+        if !old.is_subset(new) {
+            self.report_text(at, Kind::ValuesRemoved, Some(&joined(old - new)), None);
+        }
+        if !new.is_subset(old) {
+            self.report_text(at, Kind::ValuesAdded, None, Some(&joined(new - old)));
+        }
     }
 
     /// Compares `maximum`, `maxLength`, `pattern` and so on.
