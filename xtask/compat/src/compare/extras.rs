@@ -39,14 +39,6 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares a keyword whose value is true or false. False means the same as no keyword.
-    pub(super) fn flag(&mut self, at: &Spot, kind: Kind, old: bool, new: bool) {
-        if old != new {
-            let [was, is] = [old, new].map(|is_set| is_set.then_some("true"));
-            self.report_text(at, kind, was, is);
-        }
-    }
-
     /// Compares two JSON values.
     pub(super) fn json(&mut self, at: &Spot, kind: Kind, old: Option<&Text>, new: Option<&Text>) {
         if old != new {

@@ -97,8 +97,12 @@ impl Comparison<'_> {
             ("readOnly", Direction::REQUEST, was.is_read_only, is.is_read_only),
             ("writeOnly", Direction::RESPONSE, was.is_write_only, is.is_write_only),
         ] {
-            let kind = if is { Kind::OneWay } else { Kind::BothWays };
-            self.flag(&at.only(excluded).below(name), kind, was, is);
+            let at = at.only(excluded).below(name);
+            match (was, is) {
+                (false, true) => self.report_text(&at, Kind::OneWay, None, Some("true")),
+                (true, false) => self.report_text(&at, Kind::BothWays, Some("true"), None),
+                _ => {}
+            }
         }
         if direction(old) == direction(new) { at.only(direction(new)) } else { at.clone() }
     }

@@ -10,7 +10,7 @@ use crate::Document;
 use crate::change::Shown;
 use crate::json::{Place, steps};
 use crate::kind::Kind;
-use crate::model::{Annotations, Nullable, Origin, Pointer, Schema, Text, is_any};
+use crate::model::{Annotations, Nullable, Pointer, Schema, Text, is_any};
 
 impl Comparison<'_> {
     /// Compares two schemas, and the names of their generated types.
@@ -92,7 +92,8 @@ impl Comparison<'_> {
             // A change of the name is reported where the type is used.
             return;
         }
-        let name = |all: &BTreeSet<Origin>| if all.is_empty() { "one schema" } else { "allOf" };
+        let name =
+            |all: &BTreeSet<Option<Pointer>>| if all.is_empty() { "one schema" } else { "allOf" };
         if name(was) != name(is) {
             return self.report_text(at, Kind::TypeName, Some(name(was)), Some(name(is)));
         }
@@ -253,11 +254,7 @@ fn types_of(document: &Document, schema: &Schema) -> BTreeSet<Pointer> {
         .pointer()
         .and_then(|pointer| document.model.schemas.get(pointer))
         .map_or(schema, |schema| schema);
-    let types = schema.generated.origins.iter().filter_map(|origin| match origin {
-        Origin::Own => None,
-        Origin::Type(name) => Some(name.clone()),
-    });
-    types.collect()
+    schema.generated.origins.iter().flatten().cloned().collect()
 }
 
 fn type_and_format(schema: &Schema) -> Option<Shown> {

@@ -16,7 +16,7 @@ use derive_where::derive_where;
 pub use limit::{Limit, allows};
 pub use schema::{
     AdditionalProperties, Alternative, Alternatives, Annotations, Code, Discriminator,
-    Fingerprints, Generated, Mapping, Nullable, Origin, Pointer, Schema, hash, is_any,
+    Fingerprints, Generated, Mapping, Nullable, Pointer, Schema, hash, is_any,
 };
 
 use crate::json::Place;

@@ -59,17 +59,9 @@ pub struct Generated {
     pub merged_at: Option<Pointer>,
     /// The `title` of an inline schema, if generators name a type after it.
     pub title: Option<Text>,
-    /// Where the keywords of a merged `allOf` come from; empty if nothing was merged.
-    pub origins: BTreeSet<Origin>,
-}
-
-/// Where keywords of a merged schema come from.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Origin {
-    /// Keywords of the schema itself, or of an inline part of its `allOf`.
-    Own,
-    /// A named schema in its `allOf`.
-    Type(Pointer),
+    /// Where the keywords of a merged `allOf` come from; empty if nothing was merged. `None` stands
+    /// for keywords of the schema itself and of inline parts.
+    pub origins: BTreeSet<Option<Pointer>>,
 }
 
 /// A JSON pointer to a schema. It is not hashed, so equal fingerprints do not need equal names.

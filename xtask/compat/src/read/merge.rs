@@ -9,8 +9,8 @@ use std::rc::Rc;
 use super::Reader;
 use super::schema::Position;
 use crate::model::{
-    AdditionalProperties, Alternative, Alternatives, Annotations, Generated, Nullable, Origin,
-    Pointer, Schema, Text, allows, is_any,
+    AdditionalProperties, Alternative, Alternatives, Annotations, Generated, Nullable, Pointer,
+    Schema, Text, allows, is_any,
 };
 
 /// The limit of properties that are copied from types into the types that have them in `allOf`.
@@ -123,7 +123,7 @@ fn add_alternatives(
         return;
     }
     let origins = if is_single {
-        origins(&list[0]).into_iter().chain([Origin::Own]).collect()
+        origins(&list[0]).into_iter().chain([None]).collect()
     } else {
         BTreeSet::new()
     };
@@ -166,11 +166,11 @@ pub fn intersection_of(one: &Schema, other: &Schema) -> Schema {
 }
 
 /// Where the keywords of a part come from.
-fn origins(part: &Schema) -> BTreeSet<Origin> {
+fn origins(part: &Schema) -> BTreeSet<Option<Pointer>> {
     if !part.generated.origins.is_empty() {
         return part.generated.origins.clone();
     }
-    BTreeSet::from([part.type_name().cloned().map_or(Origin::Own, Origin::Type)])
+    BTreeSet::from([part.type_name().cloned()])
 }
 
 /// Merges parts of `allOf` into one schema. Its `all_of` gets `unmerged`, and the keywords that the
