@@ -9,7 +9,6 @@ use super::matching::Pair;
 use crate::Document;
 use crate::kind::Kind;
 use crate::model::{Alternative, Alternatives, Discriminator, Schema, is_any};
-use crate::read::intersection_of;
 
 impl Comparison<'_> {
     /// Compares the parts of `allOf` that could not be merged.
@@ -102,12 +101,7 @@ impl Comparison<'_> {
         let Alternatives { keyword, list } = &**alternatives;
         let list_at = at.below(keyword);
         if has_other_limits(composed) {
-            let Some(only) = document.only_alternative(composed) else {
-                return self.report_schemas(&list_at, Kind::Limit, Some(old), Some(new));
-            };
-            let at = Spot { depth: at.depth + 1, ..at.clone() };
-            let (old, new) = if is_added { (old, &only) } else { (&only, new) };
-            return self.assertions(&at, written, old, new);
+            return self.report_schemas(&list_at, Kind::Limit, Some(old), Some(new));
         }
         if is_wider(single, document, list) {
             let is_same =
@@ -154,19 +148,6 @@ impl Comparison<'_> {
         {
             self.assertions(&at, [old, new], &resolved_old, &resolved_new);
         }
-    }
-}
-
-impl Document {
-    /// The only alternative of a schema, with the keywords beside `oneOf` or `anyOf`. `None` if
-    /// there are several alternatives.
-    fn only_alternative(&self, schema: &Schema) -> Option<Rc<Schema>> {
-        let [only] = &schema.alternatives.as_ref()?.list[..] else { return None };
-        let only = self.resolved(&only.schema)?;
-        let beside = Schema { alternatives: None, ..schema.clone() };
-        let mut all = intersection_of(&beside, &only);
-        all.annotations = schema.annotations.clone();
-        Some(Rc::new(all))
     }
 }
 

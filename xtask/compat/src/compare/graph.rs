@@ -104,19 +104,17 @@ pub struct Spot {
     pub direction: Direction,
     /// The number of levels between the node and this place.
     pub depth: usize,
-    /// Whether the value is required, so that a default never replaces it.
-    pub is_sent: bool,
 }
 
 impl Spot {
     pub fn new(old: Place, new: Place, node: Node) -> Self {
-        Self { old, new, node, direction: Direction::all(), depth: 0, is_sent: false }
+        Self { old, new, node, direction: Direction::all(), depth: 0 }
     }
 
     /// The spot of a member.
     pub fn below(&self, name: &str) -> Self {
         let [old, new] = [&self.old, &self.new].map(|place| step(place, name));
-        Self { old, new, depth: self.depth + 1, is_sent: false, ..*self }
+        Self { old, new, depth: self.depth + 1, ..*self }
     }
 
     /// The same spot at other places. `None` keeps the place.
@@ -128,10 +126,5 @@ impl Spot {
     /// The same spot, in only this direction.
     pub fn only(&self, direction: Direction) -> Self {
         Self { direction: self.direction & direction, ..self.clone() }
-    }
-
-    /// The same spot, with another `is_sent`.
-    pub fn sent(&self, is_sent: bool) -> Self {
-        Self { is_sent, ..self.clone() }
     }
 }

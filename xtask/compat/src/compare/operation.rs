@@ -66,9 +66,7 @@ impl Comparison<'_> {
         self.field(&at.below("requestBody"), body.as_ref(), new.body.as_ref());
         let responses_at = response.below("responses");
         self.extras(&responses_at, responses_extras, &new.responses_extras);
-        let is_websocket = |one: &Operation| one.extras.whole.contains_key("x-dropshot-websocket");
-        let is_websocket = is_websocket(old) && is_websocket(new);
-        self.responses(&responses_at, is_websocket, responses, &new.responses);
+        self.responses(&responses_at, responses, &new.responses);
         // In a callback, the service sends the request, and the client sends the response.
         for name in extras.whole.get("callbacks").iter().flat_map(|whole| &whole.references) {
             self.queue(&response, name, name);
@@ -145,14 +143,13 @@ impl Comparison<'_> {
             let at = at.below("name");
             self.report_text(&at, Kind::PathParameterRenamed, Some(name), Some(&new.name));
         }
-        let must_be_sent = *is_required || new.is_required;
         match (value, &new.value) {
             (FieldValue::Content(old), FieldValue::Content(new)) => {
                 let at = at.below("content");
                 self.content(&at, old, new);
             }
             (FieldValue::Schema { schema: old, .. }, FieldValue::Schema { schema: new, .. }) => {
-                let at = at.below("schema").sent(must_be_sent);
+                let at = at.below("schema");
                 if becomes_text(old, new) {
                     // A parameter is sent as text, and each number is also valid as a string.
                     self.report_schemas(&at, Kind::TypeWidened, Some(old), Some(new));

@@ -61,7 +61,7 @@ impl Comparison<'_> {
         }
         let at = self.directions(at, &resolved_old, &resolved_new);
         self.required(&at, was_required, is_required);
-        self.schema(&at.sent(was_required || is_required), old, new);
+        self.schema(&at, old, new);
     }
 
     /// Compares a new property with the additional properties of the older object.

@@ -9,35 +9,20 @@ use crate::kind::Kind;
 use crate::model::{Response, Text};
 
 /// The responses of an operation by status.
-type All<'a> = BTreeMap<&'a str, &'a Response>;
+type Responses = BTreeMap<Text, Response>;
 
 impl Comparison<'_> {
-    /// Compares the responses by status. The handshake of a websocket always answers 101, also
-    /// if the document does not have this status.
-    pub(super) fn responses(
-        &mut self,
-        at: &Spot,
-        is_websocket: bool,
-        old: &BTreeMap<Text, Response>,
-        new: &BTreeMap<Text, Response>,
-    ) {
-        let [old, new] = [old, new].map(|all| all.iter().map(|(status, one)| (&**status, one)));
-        let (mut old, mut new): (All<'_>, All<'_>) = (old.collect(), new.collect());
-        for status in ["default", "101"] {
-            if is_websocket && old.contains_key(status) != new.contains_key(status) {
-                old.remove(status);
-                new.remove(status);
-            }
-        }
+    /// Compares the responses by status.
+    pub(super) fn responses(&mut self, at: &Spot, old: &Responses, new: &Responses) {
         for status in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
-            self.status(&at.below(status), status, &old, &new);
+            self.status(&at.below(status), status, old, new);
         }
     }
 
-    fn status(&mut self, at: &Spot, status: &str, old: &All<'_>, new: &All<'_>) {
+    fn status(&mut self, at: &Spot, status: &str, old: &Responses, new: &Responses) {
         // A status that is not listed has the response of its range (`4XX`), or the default one.
-        let before = old.get(status).copied().or_else(|| covering(status, old));
-        let after = new.get(status).copied().or_else(|| covering(status, new));
+        let before = old.get(status).or_else(|| covering(status, old));
+        let after = new.get(status).or_else(|| covering(status, new));
         let [was_success, is_success] = [old, new].map(|all| is_success(status, all));
         let is_part = |other: &str| {
             other != status && covers(status, other) && self::is_success(other, new) == was_success
@@ -104,7 +89,7 @@ fn media_types(response: &Response) -> String {
 /// Whether a status is a success. The default response is one if no other response is. 206 and 304
 /// do not count, because only range and conditional requests receive them (RFC 9110, sections 13
 /// and 14).
-fn is_success(status: &str, all: &All<'_>) -> bool {
+fn is_success(status: &str, all: &Responses) -> bool {
     let is_good =
         |status: &str| status.starts_with(['2', '3']) && !["206", "304"].contains(&status);
     is_good(status) || status == "default" && !all.keys().any(|status| is_good(status))
@@ -116,9 +101,9 @@ fn covers(range: &str, status: &str) -> bool {
 }
 
 /// The response of a status that is not listed: the one of its range, or the default one.
-fn covering<'a>(status: &str, all: &All<'a>) -> Option<&'a Response> {
+fn covering<'a>(status: &str, all: &'a Responses) -> Option<&'a Response> {
     let range = status.get(..1).map(|class| format!("{class}XX"));
     let is_alike = is_success("default", all) == is_success(status, all);
     let default = all.get("default").filter(|_| is_alike);
-    range.and_then(|range| all.get(range.as_str())).or(default).copied()
+    range.and_then(|range| all.get(range.as_str())).or(default)
 }

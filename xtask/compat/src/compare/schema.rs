@@ -114,7 +114,7 @@ impl Comparison<'_> {
             &old.annotations;
         self.nullable(at, old, new);
         let default_at = at.below("default");
-        self.default(&default_at, at.is_sent, default.as_ref(), new.annotations.default.as_ref());
+        self.default(&default_at, default.as_ref(), new.annotations.default.as_ref());
         self.codes(at, codes, &new.annotations.codes);
         let (mut was, mut is) = (extras.clone(), new.annotations.extras.clone());
         if old.is_no_schema() || new.is_no_schema() {
@@ -123,10 +123,10 @@ impl Comparison<'_> {
         self.extras(at, &was, &is);
     }
 
-    /// Compares the defaults. The default of a required value matters only to generated code.
-    fn default(&mut self, at: &Spot, is_sent: bool, old: Option<&Text>, new: Option<&Text>) {
+    /// Compares the defaults.
+    fn default(&mut self, at: &Spot, old: Option<&Text>, new: Option<&Text>) {
         match (old, new) {
-            (Some(was), Some(is)) if was != is && !is_sent => {
+            (Some(was), Some(is)) if was != is => {
                 self.report_text(at, Kind::Default, Some(was), Some(is));
             }
             // Without a default, generated code has an empty list as well.

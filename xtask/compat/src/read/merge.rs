@@ -114,26 +114,16 @@ fn add_alternatives(
     if allows_null {
         schema.annotations.nullable = Nullable::Yes;
     }
-    let has_siblings =
-        Schema { type_: None, ..schema.bare() } != Schema::default() || !all_of.is_empty();
-    let is_single = list.len() == 1 && schema.discriminator.is_none();
-    // Beside other keywords, the list stays: a second alternative may be added to it.
-    if is_single && !has_siblings {
+    if list.len() == 1 && schema.discriminator.is_none() {
         all_of.append(&mut list);
         return;
     }
-    let origins = if is_single {
-        origins(&list[0]).into_iter().chain([None]).collect()
-    } else {
-        BTreeSet::new()
-    };
     let list = list.into_iter().map(Alternative::of).collect();
     let alternatives = Some(Box::new(Alternatives { keyword, list }));
     if schema.alternatives.is_some() {
         all_of.push(Rc::new(Schema { alternatives, ..Schema::any(schema.place()) }));
     } else {
         schema.alternatives = alternatives;
-        schema.generated.origins = origins;
     }
 }
 
@@ -143,8 +133,7 @@ fn split(mut schema: Schema, all_of: Vec<Rc<Schema>>) -> (Annotations, Vec<Rc<Sc
     let place = schema.place();
     let mut annotations = take(&mut schema.annotations);
     schema.annotations.extras.unknown = take(&mut annotations.extras.unknown);
-    let origins = take(&mut schema.generated.origins);
-    schema.generated = Generated { origins, ..Generated::default() };
+    schema.generated = Generated::default();
     let mut parts = Vec::new();
     if schema != Schema::default() {
         parts.push(Rc::new(schema.at(place)));
@@ -157,12 +146,6 @@ fn split(mut schema: Schema, all_of: Vec<Rc<Schema>>) -> (Annotations, Vec<Rc<Sc
         }
     }
     (annotations, sorted(parts))
-}
-
-/// The schema of the values that are valid for both schemas.
-pub fn intersection_of(one: &Schema, other: &Schema) -> Schema {
-    let parts = sorted(vec![Rc::new(one.clone()), Rc::new(other.clone())]);
-    intersection(parts.into_iter().map(Rc::unwrap_or_clone).collect(), Vec::new())
 }
 
 /// Where the keywords of a part come from.

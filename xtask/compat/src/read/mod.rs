@@ -44,7 +44,6 @@ use crate::json::{Json, Place, decoded, step};
 use crate::keyword::{Rule, keyword};
 use crate::model::{Extras, Fingerprints, Model, Pointer, Schema, Whole};
 use discriminator::Children;
-pub use merge::intersection_of;
 pub use whole::written;
 
 /// Reads a document.
