@@ -5,7 +5,6 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use anyhow::{Context, Result, ensure};
 use xshell::{Cmd, Shell, cmd};
@@ -13,34 +12,17 @@ use xshell::{Cmd, Shell, cmd};
 /// The path of the published document, relative to the root.
 pub const DOCUMENT: &str = "openapi/plant-store.json";
 
-/// Returns the root of the checkout that a chore works on.
+/// Returns the root of the checkout that a chore works on: the folder of the package that cargo runs
+/// is in it. A root that is compiled in could belong to another checkout, if two checkouts share a
+/// target folder.
 ///
 /// # Panics
 ///
-/// Panics outside a checkout. `main` calls [`find_root`] first, which returns an error instead.
+/// Panics if this program was not started by cargo.
 #[must_use]
-pub fn root() -> &'static Path {
-    find_root().expect("chores run in a checkout")
-}
-
-/// Finds the root at run time, starting at the package that cargo runs, or else at the current
-/// folder. A root that is compiled in could belong to another checkout, if two checkouts share a
-/// target folder.
-pub fn find_root() -> Result<&'static Path> {
-    static ROOT: OnceLock<PathBuf> = OnceLock::new();
-    if let Some(found) = ROOT.get() {
-        return Ok(found);
-    }
-    let sh = Shell::new()?;
-    if let Some(package) = env::var_os("CARGO_MANIFEST_DIR") {
-        sh.change_dir(package);
-    }
-    let manifest = quietly(cmd!(sh, "cargo locate-project --workspace --message-format plain"))
-        .context("cannot find the root of the repository")?;
-    let root = Path::new(manifest.trim_end())
-        .parent()
-        .context("cargo did not print the path of a manifest")?;
-    Ok(ROOT.get_or_init(|| root.to_owned()))
+pub fn root() -> PathBuf {
+    let package = env::var("CARGO_MANIFEST_DIR").expect("chores are started by `cargo xtask`");
+    Path::new(&package).parent().expect("a package is in a checkout").to_owned()
 }
 
 /// Returns a shell whose commands run in the root of the checkout.

@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use xtask::checkout::find_root;
 use xtask::{bench, checks, compat, conformance, faults, release};
 
 /// The chores of this repository
@@ -45,7 +44,7 @@ enum Chore {
 
 fn main() -> ExitCode {
     let chore = Cli::parse().chore;
-    let done = find_root().and_then(|_| match chore {
+    let done = match chore {
         Chore::Test => checks::test(),
         Chore::Ci => checks::ci(),
         Chore::Generate { check: false } => checks::generate(),
@@ -55,7 +54,7 @@ fn main() -> ExitCode {
         Chore::Conformance(parts) => conformance::run(&parts),
         Chore::Release(build) => release::run(&build),
         Chore::Bench(args) => bench::run(&args),
-    });
+    };
     let Err(error) = done else { return ExitCode::SUCCESS };
     eprintln!("xtask: {error:#}");
     ExitCode::FAILURE

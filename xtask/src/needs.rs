@@ -18,8 +18,7 @@ pub fn has(program: &str) -> bool {
 }
 
 /// Returns whether the chore runs in CI, where nothing may be skipped.
-#[must_use]
-pub fn in_ci() -> bool {
+fn in_ci() -> bool {
     env::var_os("CI").is_some_and(|ci| !ci.is_empty())
 }
 

@@ -17,12 +17,6 @@ pub fn folder() -> PathBuf {
     root().join("target/conformance")
 }
 
-/// The programs that the tools need, and how to install them.
-pub const NEEDED: [(&str, &str); 2] = [
-    ("python3", "install Python 3.11 or newer, with `venv`"),
-    ("npm", "install Node.js 20 or newer"),
-];
-
 /// Copies `tests/conformance`, which contains the lock files of the tools, and the document into
 /// [`folder`], and installs the tools that are not installed yet. Removes the clients that were
 /// generated from an earlier document.

@@ -15,11 +15,12 @@ use openapi_compat::Document;
 use semver::Version;
 use xshell::{Cmd, Shell, cmd};
 
+use crate::checkout::DOCUMENT;
+
 const INSTEAD: &str = "compare with a file: `cargo xtask compat --against FILE`";
 
-/// Returns the base of the present document, or `None` if no commit has an older document. `path`
-/// is the path of the document, relative to the root.
-pub fn base(root: &Path, path: &str, present: &Document) -> Result<Option<Document>> {
+/// Returns the base of the present document, or `None` if no commit has an older document.
+pub fn base(root: &Path, present: &Document) -> Result<Option<Document>> {
     if object(root, "HEAD")?.is_none() {
         let others = git(root, &["rev-list", "--all", "--max-count=1"])?.unwrap_or_default();
         ensure!(
@@ -30,7 +31,7 @@ pub fn base(root: &Path, path: &str, present: &Document) -> Result<Option<Docume
     }
     for tag in releases(root)? {
         // Compared with itself, the commit of a release would always pass.
-        match at(root, path, &tag, &format!("the release {tag}"))? {
+        match at(root, &tag, &format!("the release {tag}"))? {
             Some(older) if older.equals(present) && is_head(root, &tag)? => {}
             Some(older) => return Ok(Some(older)),
             // The release is older than the first document.
@@ -47,9 +48,10 @@ pub fn base(root: &Path, path: &str, present: &Document) -> Result<Option<Docume
         None => None,
     };
     let start = merge_base.as_deref().unwrap_or("HEAD");
-    let listed = git(root, &["rev-list", "--first-parent", "--ignore-missing", start, "--", path])?;
+    let listed =
+        git(root, &["rev-list", "--first-parent", "--ignore-missing", start, "--", DOCUMENT])?;
     for commit in listed.iter().flat_map(|commits| commits.lines()) {
-        match at(root, path, commit, "the last commit with a different document")? {
+        match at(root, commit, "the last commit with a different document")? {
             Some(older) if !older.equals(present) => return Ok(Some(older)),
             _ => {}
         }
@@ -69,20 +71,20 @@ fn releases(root: &Path) -> Result<Vec<String>> {
 }
 
 /// Returns the document of the file or revision that the user named.
-pub fn named(root: &Path, path: &str, against: &str) -> Result<Document> {
+pub fn named(root: &Path, against: &str) -> Result<Document> {
     if Path::new(against).is_file() {
         let text = fs::read_to_string(against).with_context(|| format!("cannot read {against}"))?;
         return Document::parse(&format!("the file {against}"), &text);
     }
-    let older = if against.is_empty() { None } else { at(root, path, against, against)? };
+    let older = if against.is_empty() { None } else { at(root, against, against)? };
     older.with_context(|| {
-        format!("--against: `{against}` is neither a file nor a revision that contains {path}")
+        format!("--against: `{against}` is neither a file nor a revision that contains {DOCUMENT}")
     })
 }
 
 /// Returns the document of a revision, or `None` if the revision does not contain the file.
-fn at(root: &Path, path: &str, revision: &str, name: &str) -> Result<Option<Document>> {
-    let Some(blob) = object(root, &format!("{revision}:./{path}"))? else { return Ok(None) };
+fn at(root: &Path, revision: &str, name: &str) -> Result<Option<Document>> {
+    let Some(blob) = object(root, &format!("{revision}:./{DOCUMENT}"))? else { return Ok(None) };
     let commit = object(root, &format!("{revision}^{{commit}}"))?.unwrap_or_default();
     let text = git(root, &["cat-file", "blob", &blob])?.unwrap_or_default();
     let short = commit.get(..7).unwrap_or_default();

@@ -40,8 +40,8 @@ pub fn check(Flags { against, format }: &Flags) -> Result<()> {
     let text = fs::read_to_string(root().join(DOCUMENT));
     let new = Document::parse(DOCUMENT, &text.with_context(|| format!("cannot read {DOCUMENT}"))?)?;
     let old = match against {
-        Some(against) => Some(base::named(root(), DOCUMENT, against)?),
-        None => base::base(root(), DOCUMENT, &new)?,
+        Some(against) => Some(base::named(&root(), against)?),
+        None => base::base(&root(), &new)?,
     };
     let Some(old) = old else {
         println!("{DOCUMENT} {}: no commit has an older document", new.version);

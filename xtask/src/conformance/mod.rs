@@ -17,20 +17,17 @@ mod callers;
 use std::env;
 use std::time::Instant;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use clap::Args;
 use xshell::{Cmd, cmd};
 
 use crate::checkout::{quietly, root};
 use crate::needs::{found_or_skipped, has};
-use crate::tools::{self, NEEDED, folder, shell};
+use crate::tools::{self, folder, shell};
 
 /// The parts to run.
 #[derive(Args)]
 pub struct Parts {
-    /// Skip everything if Python or npm is not installed
-    #[arg(long)]
-    if_possible: bool,
     /// Run only these parts
     #[arg(value_parser = PARTS.map(|part| part.name))]
     parts: Vec<String>,
@@ -56,13 +53,7 @@ const PARTS: [Part; 8] = [
 ];
 
 /// Runs the parts with these names, or all parts if none is named.
-pub fn run(Parts { if_possible, parts: names }: &Parts) -> Result<()> {
-    if let Some((program, to_install)) = NEEDED.iter().find(|(program, _)| !has(program)) {
-        let missing = format!("{program} is missing: {to_install}");
-        ensure!(*if_possible, "{missing}");
-        println!("conformance: skipped, because {missing}");
-        return Ok(());
-    }
+pub fn run(Parts { parts: names }: &Parts) -> Result<()> {
     tools::install()?;
     let is_wanted =
         |part: &Part| names.is_empty() || names.iter().any(|wanted| wanted == part.name);

@@ -16,8 +16,8 @@ pub fn described(description: &str) -> String {
     mutated(&[("/info/description", Some(&format!("{description:?}")))]).to_string()
 }
 
-/// A repository in a folder of its own, which is also a cargo workspace. The name of the folder
-/// contains a space, as the names of users' folders may.
+/// A repository in a folder of its own, whose name contains a space, as the names of users' folders
+/// may.
 pub struct Repository {
     pub root: PathBuf,
     _folder: TempDir,
@@ -28,7 +28,7 @@ impl Repository {
     pub fn with(descriptions: &[&str]) -> Self {
         let folder = TempDir::new().expect("a folder");
         let repository = Self { root: folder.path().join("plant store"), _folder: folder };
-        repository.write("Cargo.toml", "[workspace]");
+        fs::create_dir(&repository.root).expect("a folder");
         repository.git("init --quiet --initial-branch main");
         for description in descriptions {
             repository.commit(DOCUMENT, &described(description));
@@ -77,7 +77,7 @@ impl Repository {
     /// `None` if there is no base, or the error.
     pub fn base(&self, description: &str) -> Result<Option<(String, String)>, String> {
         let present = Document::parse("this test", &described(description)).expect("a document");
-        let base = base(&self.root, DOCUMENT, &present).map_err(|error| format!("{error:#}"))?;
+        let base = base(&self.root, &present).map_err(|error| format!("{error:#}"))?;
         Ok(base.map(|base| {
             let description = base.json["info"]["description"].as_str().expect("a description");
             (description.to_owned(), base.name)
@@ -97,10 +97,11 @@ impl Repository {
     }
 
     /// Runs `cargo xtask compat` in this repository with these flags, and returns its whole output
-    /// and its exit code. The environment contains nothing about this checkout.
+    /// and its exit code.
     pub fn compat(&self, flags: &[&str], environment: &[(&str, &str)]) -> (String, Option<i32>) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
-        command.arg("compat").args(flags).current_dir(&self.root).env_remove("CARGO_MANIFEST_DIR");
+        command.arg("compat").args(flags).current_dir(&self.root);
+        command.env("CARGO_MANIFEST_DIR", self.root.join("xtask"));
         let output = isolated(command.envs(environment.iter().copied()));
         let printed = [output.stdout, output.stderr].concat();
         (String::from_utf8(printed).expect("it prints text"), output.status.code())
