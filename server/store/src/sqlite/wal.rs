@@ -26,11 +26,11 @@ use crate::sqlite::files::{sync_folder_of, wal_of};
 pub const WAL_BOUND: u32 = 32 * 1024 * 1024;
 
 /// How long a statement waits for the lock of another connection.
-const WAIT: Duration = Duration::from_secs(4);
+pub const WAIT: Duration = Duration::from_secs(4);
 
 /// The pause between two attempts to get the lock. SQLite has no queue for its write lock, and its
 /// own busy handler backs off: beside a busy server a command might never get the lock.
-const PAUSE: Duration = Duration::from_micros(200);
+pub const PAUSE: Duration = Duration::from_micros(200);
 
 /// Opens the file, which must exist.
 pub fn connect(path: &Path) -> rusqlite::Result<Connection> {
@@ -121,16 +121,22 @@ pub fn try_checkpoint(connection: &mut Connection, mode: CheckpointMode) -> rusq
     Ok(wal?.is_some())
 }
 
-/// Copies the whole WAL into the store's file, syncs the file, and empties the WAL. SQLite waits for
-/// readers and writers, but not for another checkpoint
-/// (<https://sqlite.org/c3ref/wal_checkpoint_v2.html>).
+/// Copies the whole WAL into the store's file, syncs the file, and empties the WAL.
+///
+/// SQLite waits for readers and writers, but not for another checkpoint
+/// (<https://sqlite.org/c3ref/wal_checkpoint_v2.html>). This function waits for one as long as for
+/// a lock.
 pub fn checkpoint_truncate(connection: &Connection) -> Result<(), Error> {
-    if wal_checkpoint(connection, CheckpointMode::TRUNCATE)?.is_some() {
-        return Ok(());
+    let began = Instant::now();
+    while wal_checkpoint(connection, CheckpointMode::TRUNCATE)?.is_none() {
+        if began.elapsed() >= WAIT {
+            let message = "another program is reading the store, or running a checkpoint of it; \
+                stop it first";
+            return Err(Error::new(Kind::Unavailable, message));
+        }
+        thread::sleep(PAUSE);
     }
-    let message = "another program is reading the store, or running a checkpoint of it; stop it \
-        first, or try again";
-    Err(Error::new(Kind::Unavailable, message))
+    Ok(())
 }
 
 /// Syncs the empty WAL and its name. SQLite does not, and after a power cut the disk could show an

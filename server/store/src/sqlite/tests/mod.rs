@@ -1,5 +1,7 @@
 //! Tests of the engine alone, without a server.
 
+mod other_programs;
+
 use std::fs::{self, File};
 use std::path::Path;
 use std::thread;
@@ -48,6 +50,15 @@ fn ids(store: &Sqlite) -> Vec<i64> {
         ids.extend(page.into_iter().map(|row| row.id));
     }
     ids
+}
+
+/// Creates a store with one row, and closes it.
+fn stopped(id: i64) -> TempDir {
+    let folder = folder();
+    let store = start(&folder).expect("a new store");
+    put(&store, row(id));
+    store.close().expect("a sound store");
+    folder
 }
 
 /// Copies the files as they would be if the process were killed now.
@@ -161,23 +172,6 @@ fn checkpoint_and_vacuum_by_another_program_are_no_truncation() {
         });
         assert_eq!(ids(&store).len(), 400);
     }
-}
-
-/// Without a WAL there is nothing to copy, and nothing can block the start.
-#[test]
-fn start_is_refused_while_a_program_reads_the_wal_of_a_crash() {
-    let served = folder();
-    let store = start(&served).expect("a new store");
-    put(&store, row(1));
-    let folder = crashed(&served);
-    let reader = Connection::open(path_in(&folder)).expect("the store");
-    reader.execute_batch("BEGIN; SELECT * FROM books").expect("a view");
-    let message = start(&folder).err().expect("the start is refused").to_string();
-    assert!(message.contains("another program is reading the store"), "{message}");
-    reader.execute_batch("COMMIT").expect("the view ends");
-    let store = start(&folder).expect("nothing blocks the start");
-    put(&store, row(2));
-    assert_eq!(ids(&store), [1, 2]);
 }
 
 /// SQLite reports this failure as a "disk I/O error".
