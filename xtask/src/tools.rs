@@ -3,10 +3,9 @@
 //! Nothing may be installed globally.
 
 use std::env;
-use std::fs;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use xshell::{Shell, cmd};
 
 use crate::checkout::{DOCUMENT, quietly, root};
@@ -18,8 +17,8 @@ pub fn folder() -> PathBuf {
 }
 
 /// Copies `tests/conformance`, which contains the lock files of the tools, and the document into
-/// [`folder`], and installs the tools that are not installed yet. Removes the clients that were
-/// generated from an earlier document.
+/// [`folder`], and installs the tools: what npm and pip have downloaded before, they do not download
+/// again. Removes the clients that were generated from an earlier document.
 pub fn install() -> Result<()> {
     let sh = shell()?;
     let folder = folder();
@@ -28,14 +27,12 @@ pub fn install() -> Result<()> {
     let input = root().join("tests/conformance/.");
     quietly(cmd!(sh, "cp -R {input} {folder}"))?;
     sh.copy_file(root().join(DOCUMENT), "plant-store.json")?;
-    once("package-lock.json", "node_modules", || quietly(cmd!(sh, "npm ci")))?;
-    once("requirements.txt", "venv", || {
-        quietly(cmd!(sh, "python3 -m venv --clear venv"))?;
-        // Without dependencies, so that pip installs no package that the list does not name. The
-        // check then reports missing dependencies.
-        quietly(cmd!(sh, "pip install --no-deps --requirement requirements.txt"))?;
-        quietly(cmd!(sh, "pip check"))
-    })
+    quietly(cmd!(sh, "npm ci --prefer-offline"))?;
+    quietly(cmd!(sh, "python3 -m venv venv"))?;
+    // Without dependencies, so that pip installs no package that the list does not name. The check
+    // then reports missing dependencies.
+    quietly(cmd!(sh, "pip install --no-deps --requirement requirements.txt"))?;
+    quietly(cmd!(sh, "pip check")).map(drop)
 }
 
 /// Returns a shell in [`folder`] whose `PATH` starts with the tools.
@@ -47,18 +44,4 @@ pub fn shell() -> Result<Shell> {
     let path = tools.into_iter().chain(env::split_paths(&machine));
     sh.set_var("PATH", env::join_paths(path)?);
     Ok(sh)
-}
-
-/// Installs the tools of a lock file into the folder `into`, unless they are installed already. A
-/// copy of the lock file in that folder marks a complete installation. It is written last, so an
-/// interrupted installation starts again.
-fn once(lock: &str, into: &str, install: impl FnOnce() -> Result<String>) -> Result<()> {
-    let wanted = fs::read(folder().join(lock)).with_context(|| format!("cannot read {lock}"))?;
-    let stamp = folder().join(into).join(lock);
-    if fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
-        return Ok(());
-    }
-    println!("installing the tools of {lock}");
-    install()?;
-    fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))
 }
