@@ -108,7 +108,7 @@ impl From<TempDir> for Folder {
 pub fn binary_in(folder: &Path, words: &str) -> Command {
     let mut command = Command::new(&*PLANT_STORE);
     command.args(words.split_terminator(' '));
-    // The tests and the user may have set variables that the binary would warn about or use.
+    // The tests and the user may have set variables that the binary would use.
     command.env_remove("PGPASSWORD");
     for (name, _) in env::vars_os() {
         if name.to_string_lossy().starts_with("PLANT_STORE_") {

@@ -44,7 +44,7 @@ pub(crate) const ROWS: &[ErrorRow] = &[
         error: 400,
         retryable: false,
         meaning: "the request or its body does not match the contract",
-        example: "the body must be a JSON object",
+        example: "",
     },
     ErrorRow {
         error: 401,

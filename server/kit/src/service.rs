@@ -66,7 +66,7 @@ pub struct Info {
     pub license_url: &'static str,
 }
 
-/// An example of a create.
+/// An example of a create by POST, whose body has the member `id`.
 pub struct Example {
     /// The path of the operation.
     pub path: &'static str,

@@ -4,7 +4,6 @@
 //! back. No copy replaces, changes or removes a row of its target, or a token that anybody may use.
 
 use std::path::Path;
-use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
@@ -15,7 +14,7 @@ use crate::error::{Error, Kind};
 use crate::postgres::{self, Target};
 use crate::sqlite;
 use crate::token::StoredToken;
-use crate::url::{InvalidUrl, StoreUrl};
+use crate::url::StoreUrl;
 use crate::{Names, open};
 
 /// The deadline for committing one page to a database.
@@ -30,18 +29,6 @@ pub enum TokensFrom {
     Nowhere,
     /// Another store, of which nothing else is read.
     Store(StoreUrl),
-}
-
-impl FromStr for TokensFrom {
-    type Err = InvalidUrl;
-
-    fn from_str(text: &str) -> Result<Self, InvalidUrl> {
-        match text {
-            "from" => Ok(Self::Source),
-            "none" => Ok(Self::Nowhere),
-            url => url.parse().map(Self::Store),
-        }
-    }
 }
 
 /// What to copy.

@@ -22,8 +22,8 @@ pub enum Kind {
     Full,
     /// The certificate of the database is not signed by an authority that this machine trusts.
     Untrusted,
-    /// The database refuses the service until an operator changes something else about the
-    /// connection: a login, a certificate, or a setting that makes commits unsafe.
+    /// The database refuses the service until an operator corrects a login, a certificate, or a
+    /// setting that makes commits unsafe.
     Misconfigured,
     /// An fsync failed. The kernel may have marked the lost pages clean, so the next fsync can
     /// succeed without writing them. The store must not be used again; the next start copies the

@@ -42,7 +42,8 @@ pub type Guard = Arc<dyn Send + Sync>;
 
 /// Receives a value when the store is no longer served: after [`GroupCommit::end`], once every
 /// queued create is committed and the store is closed, or earlier if the store is lost. Closes
-/// without a value if the writer has panicked.
+/// without a value if the writer has panicked. If every [`GroupCommit`] is dropped instead, the
+/// store is not closed, and its next start recovers it.
 ///
 /// The value is that of [`Engine::close`]. An error means that the store is lost or could not be
 /// closed. The last answers may still be on their way to the requests.

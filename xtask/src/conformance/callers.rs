@@ -35,7 +35,7 @@ const REPORT: &str = "schemathesis.json";
 /// Runs the clients of other generators. The `run.sh` in each folder of `tests/conformance/clients`
 /// generates a client from the document and calls the service with it: it creates a plant, causes a
 /// conflict, sends a token that is refused, and reads both members of the typed error. It meets a
-/// refusal with `Retry-After` once, because each token has one place.
+/// refusal with `Retry-After` once, because each token has one permit.
 pub fn clients() -> Result<()> {
     let sh = shell()?;
     for client in sh.read_dir("clients")? {

@@ -29,7 +29,7 @@ pub struct Args {
     /// The tokens that the copy accepts: those of the source (`from`), none, or those of another
     /// store, such as the one that the copy replaces. Tokens that were revoked after that store was
     /// written are accepted again
-    #[arg(long, value_name = "from|none|URL")]
+    #[arg(long, value_name = "from|none|URL", value_parser = tokens_from)]
     tokens: TokensFrom,
 
     /// Add the {resources} to a database that has {resources} already
@@ -61,4 +61,16 @@ pub fn run(service: &'static Service, args: &Args) -> Result<()> {
         print(&format!("{to} accepts the token {}{mark}\n", token.name))?;
     }
     Ok(())
+}
+
+fn tokens_from(text: &str) -> Result<TokensFrom, String> {
+    match text {
+        "from" => Ok(TokensFrom::Source),
+        "none" => Ok(TokensFrom::Nowhere),
+        url => {
+            let parsed = url.parse().map(TokensFrom::Store);
+            parsed
+                .map_err(|error| format!("expected `from`, `none` or the URL of a store: {error}"))
+        }
+    }
 }

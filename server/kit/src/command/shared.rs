@@ -56,7 +56,7 @@ const MISSING: &str =
     ": name an existing store, for example with `--store sqlite:/folder/{program}.db`";
 
 const DAMAGED: &str = ". Restore a backup of a damaged store, or recover what can still be read \
-    with `sqlite3 FILE .recover`";
+    from an SQLite file with `sqlite3 FILE .recover`";
 
 /// Returns what an error of the store means. `None` if it is another error.
 pub fn kind_of(error: &Error) -> Option<Kind> {

@@ -1,7 +1,7 @@
 //! The HTTP side of a service: the state that requests share, their limits, and the server that
 //! serves them. The other files contain everything that happens to a request.
 //!
-//! Nothing here knows which engine stores the rows.
+//! Nothing here depends on which engine stores the rows.
 
 mod access_log;
 mod body;
@@ -118,8 +118,8 @@ pub struct Limits {
     #[arg(long, value_name = "SIZE", value_parser = body_size, default_value = "64KiB")]
     pub max_body: ByteSize,
 
-    /// Maximum number of creates in the service at a time; one token may have half of them. Further
-    /// creates are refused with `error` 503
+    /// Maximum number of requests that use the store at a time; one token may have half of them.
+    /// Further requests are refused with `error` 503
     #[arg(long, value_name = "CREATES", value_parser = positive(), default_value = "1024")]
     pub max_creates: NonZeroU32,
 
@@ -127,7 +127,7 @@ pub struct Limits {
     #[arg(long, value_name = "DURATION", value_parser = time_limit, default_value = "10s")]
     pub body_timeout: humantime::Duration,
 
-    /// How long a create may wait for the store before it is refused with `error` 503; the
+    /// How long a request may wait for the store before it is refused with `error` 503; the
     /// {resource} may or may not be stored
     #[arg(long, value_name = "DURATION", value_parser = time_limit, default_value = "5s")]
     pub store_timeout: humantime::Duration,

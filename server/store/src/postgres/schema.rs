@@ -105,7 +105,7 @@ const UNSAFE: &str = "SELECT string_agg(name || '=' || current_setting(name), ' 
 
 /// Runs a query on the workers of Citus, which use their own settings and not the settings of this
 /// session (<https://docs.citusdata.com/en/stable/develop/api_udf.html#run-command-on-workers>). A
-/// silent worker must not block this session, which reads the tokens too.
+/// silent worker must not hold up an inspection, behind which creates wait.
 const ASK_WORKERS: &str = "SET LOCAL statement_timeout = '500ms'; \
     SELECT result || ' on its worker ' || nodename || ':' || nodeport FROM run_command_on_workers";
 

@@ -56,8 +56,12 @@ pub fn copy(
     let copy = open_to_read(names, temporary.path())?;
     let read_back = read_all(&copy, |_| Ok(()))?;
     ensure!(
-        read_back == contents && copy.tokens()? == tokens,
+        read_back == contents,
         "the new file has {read_back}, but {contents} were written to it: check the disk"
+    );
+    ensure!(
+        copy.tokens()? == tokens,
+        "the new file has other tokens than those that were written to it: check the disk"
     );
     drop(copy);
     require_free(to)?;

@@ -30,8 +30,8 @@ def assert_refused(response, error):
     assert isinstance(response.message, str) and response.message, response
 
 
-def take_a_place():
-    """Begins a create, which takes a place of the service until the connection is closed."""
+def take_a_permit():
+    """Begins a create, which takes a permit of the service until the connection is closed."""
     connection = socket.create_connection((urlsplit(URL).hostname, urlsplit(URL).port))
     head = "POST /plants HTTP/1.1\r\nHost: plants\r\nContent-Type: application/json\r\n"
     head += f"Authorization: Bearer {TOKEN}\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n"
@@ -43,9 +43,9 @@ def take_a_place():
 monstera = NewPlant(id=2**63 - 1, name="Monstera deliciosa", tag="indoor")
 other = NewPlant(id=2**63 - 1, name="Ficus lyrata")
 
-# The token has one place, and it is taken: the service answers `error` 503 and `Retry-After: 1`.
+# The token has one permit, and it is taken: the service answers `error` 503 and `Retry-After: 1`.
 started = monotonic()
-created = create(monstera, before_retry=take_a_place().close)
+created = create(monstera, before_retry=take_a_permit().close)
 assert created == Plant(name="Monstera deliciosa", tag="indoor"), created
 assert monotonic() - started >= 1, "the client did not wait"
 

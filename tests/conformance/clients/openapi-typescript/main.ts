@@ -31,8 +31,8 @@ async function create(token: string | undefined, body: NewPlant, beforeRetry = (
   }
 }
 
-/** Begins a create, which takes a place of the service until the connection is closed. */
-async function takeAPlace() {
+/** Begins a create, which takes a permit of the service until the connection is closed. */
+async function takeAPermit() {
   const { hostname, port } = new URL(env.PLANTS_URL ?? "");
   const connection = connect(Number(port), hostname);
   connection.write(
@@ -56,10 +56,10 @@ const token = env.PLANTS_TOKEN;
 const monstera = { id: 9223372036854775807n, name: "Monstera deliciosa", tag: "indoor" };
 const other = { id: 9223372036854775807n, name: "Ficus lyrata" };
 
-// The token has one place, and it is taken: the service answers `error` 503 and `Retry-After: 1`.
-const place = await takeAPlace();
+// The token has one permit, and it is taken: the service answers `error` 503 and `Retry-After: 1`.
+const permit = await takeAPermit();
 const started = performance.now();
-const { data } = await create(token, monstera, () => place.destroy());
+const { data } = await create(token, monstera, () => permit.destroy());
 deepStrictEqual(data, { name: "Monstera deliciosa", tag: "indoor" });
 ok(performance.now() - started >= 1_000, "the client did not wait");
 
