@@ -1,12 +1,11 @@
-//! A second service on the same libraries, with two ways to create and a read: the goose farm. The
-//! tests that every service runs (`groundwork-testing`) run on it and on the plant store.
+//! A second service on the same libraries, with two ways to create and a read: the goose farm. Its
+//! own `tests/suite.rs` has the tests that every service runs.
 
 use goose_farm_client::Client;
 use goose_farm_client::types::{Goose, NewGoose};
 use groundwork_client::{ErrorCode, Failure, Refusal};
-use groundwork_testing::Suite;
 use plant_store_tests::prelude::*;
-use plant_store_tests::{GOOSE_FARM, PLANT_STORE, token};
+use plant_store_tests::{GOOSE_FARM, token};
 
 const MARTHA: &str =
     r#"{"id":1,"name":"Martha","grams":4200,"rings":[{"color":"blue","code":"A7"}]}"#;
@@ -52,31 +51,6 @@ impl Farm {
     fn run(&self, words: &str) -> String {
         run(goose_farm(self.folder.path()).args(words.split(' '))).succeeded()
     }
-}
-
-#[test]
-fn answers_of_both_services_match_their_documents() {
-    for suite in suites() {
-        suite.assert_answers_match_the_document();
-    }
-}
-
-#[test]
-fn credentials_come_first_in_both_services() {
-    for suite in suites() {
-        suite.assert_credentials_come_first();
-    }
-}
-
-#[test]
-fn sigkill_of_both_services_loses_nothing() {
-    for suite in suites() {
-        suite.assert_sigkill_loses_nothing();
-    }
-}
-
-fn suites() -> [Suite; 2] {
-    [&*PLANT_STORE, &*GOOSE_FARM].map(Suite::new)
 }
 
 /// The pages of the libraries name the folder of the second service, and nothing else does.

@@ -12,6 +12,7 @@ mod model;
 mod postgres;
 mod sqlite;
 mod starts;
+mod suite;
 mod tls;
 mod tokens;
 

@@ -4,6 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A goose of the farm.
+// An optional member needs all attributes of `breed`, in both types. `schemars(with)` keeps
+// `nullable` out of the document. `default` keeps the member out of `required`.
+// `skip_serializing_if` keeps `default: null` out of the document and null out of a response.
+// `serde(with)` rejects null in a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Goose {
     /// Name of the goose.
@@ -12,6 +16,14 @@ pub struct Goose {
     pub grams: u32,
     /// Rings on the legs of the goose.
     pub rings: Vec<Ring>,
+    /// Breed of the goose. It may be absent, but is never null.
+    #[schemars(with = "String")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "serde_with::rust::unwrap_or_skip"
+    )]
+    pub breed: Option<String>,
 }
 
 /// A ring.
@@ -44,6 +56,14 @@ pub struct NewGoose {
     pub grams: u32,
     /// Rings on the legs of the goose.
     pub rings: Vec<Ring>,
+    /// Breed of the goose. It may be absent, but is never null.
+    #[schemars(with = "String")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "serde_with::rust::unwrap_or_skip"
+    )]
+    pub breed: Option<String>,
 }
 
 /// The parameters of the path of a goose.
@@ -56,13 +76,14 @@ pub struct GoosePath {
 impl NewGoose {
     /// Splits the request body into the number and the goose.
     pub fn into_parts(self) -> (i64, Goose) {
-        let Self { id, name, grams, rings } = self;
-        (id, Goose { name, grams, rings })
+        let Self { id, name, grams, rings, breed } = self;
+        (id, Goose { name, grams, rings, breed })
     }
 
     /// The example that the program prints.
     pub fn example() -> Self {
         let rings = vec![Ring { color: Color::Blue, code: "A7".into() }];
-        Self { id: 1, name: "Martha".into(), grams: 4200, rings }
+        let breed = Some("Embden".into());
+        Self { id: 1, name: "Martha".into(), grams: 4200, rings, breed }
     }
 }

@@ -1,5 +1,6 @@
-//! The drift check: the checked-in files must be the files that the code generates. With
-//! `EXPECTORATE=overwrite`, which `cargo xtask generate` sets, the test overwrites them instead.
+//! The drift check of the plant store: the checked-in files must be the files that the code
+//! generates. With `EXPECTORATE=overwrite`, which `cargo xtask generate` sets, the test overwrites
+//! them instead.
 //!
 //! A service prints its published document, and the client, its mocks and its commands are
 //! generated from the document. The values of `error` are inserted into a page and into the library
@@ -8,12 +9,13 @@
 mod errors;
 
 use groundwork_testing::{Part, Suite, assert_between_markers, generate};
-use openapiv3::OpenAPI;
 use xtask::checkout::{DOCUMENT, build, root};
 
 #[test]
 fn plant_store_is_up_to_date() {
-    let document = files_of("plant-store", DOCUMENT, "client");
+    let suite = Suite::new(build("--bin", "plant-store").expect("the program builds"));
+    let client = root().join("client/src/generated.rs");
+    let document = suite.assert_up_to_date(root().join(DOCUMENT), client);
     let rows = errors::rows(&document).expect("the document has a table of errors");
     let variants = errors::variants(&rows).expect("each value of `error` is a status code");
     let table = errors::table(&rows);
@@ -21,18 +23,6 @@ fn plant_store_is_up_to_date() {
     assert_contents("client/src/cli/generated.rs", &generate(Part::Commands, &document));
     assert_between_markers(root().join("client/kit/src/error_code.rs"), "errors", &variants);
     assert_between_markers(root().join("server/WIRE.md"), "errors", &table);
-}
-
-#[test]
-fn goose_farm_is_up_to_date() {
-    files_of("goose-farm", "tests/goose-farm/openapi.json", "tests/goose-farm/client");
-}
-
-/// Compares the document and the generated client of a program of the workspace. Returns the
-/// document.
-fn files_of(program: &str, document: &str, client: &str) -> OpenAPI {
-    let suite = Suite::new(build("--bin", program).expect("the program builds"));
-    suite.assert_up_to_date(root().join(document), root().join(client).join("src/generated.rs"))
 }
 
 fn assert_contents(path: &str, text: &str) {

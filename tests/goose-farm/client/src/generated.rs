@@ -78,6 +78,9 @@ pub mod types {
     ///A goose of the farm.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug, PartialEq)]
     pub struct Goose {
+        ///Breed of the goose. It may be absent, but is never null.
+        #[serde(skip_serializing_if = "::std::option::Option::is_none")]
+        pub breed: ::std::option::Option<::std::string::String>,
         ///Weight in grams, at most 15,000.
         pub grams: u32,
         ///Name of the goose.
@@ -93,6 +96,9 @@ pub mod types {
     ///A goose to add: the members of Goose and a number.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug, PartialEq)]
     pub struct NewGoose {
+        ///Breed of the goose. It may be absent, but is never null.
+        #[serde(skip_serializing_if = "::std::option::Option::is_none")]
+        pub breed: ::std::option::Option<::std::string::String>,
         ///Weight in grams, at most 15,000.
         pub grams: u32,
         ///Number of the goose, chosen by the client.
@@ -124,6 +130,10 @@ pub mod types {
     pub mod builder {
         #[derive(Clone, Debug)]
         pub struct Goose {
+            breed: ::std::result::Result<
+                ::std::option::Option<::std::string::String>,
+                ::std::string::String,
+            >,
             grams: ::std::result::Result<u32, ::std::string::String>,
             name: ::std::result::Result<::std::string::String, ::std::string::String>,
             rings: ::std::result::Result<
@@ -134,6 +144,7 @@ pub mod types {
         impl ::std::default::Default for Goose {
             fn default() -> Self {
                 Self {
+                    breed: Ok(Default::default()),
                     grams: Err("no value supplied for grams".to_string()),
                     name: Err("no value supplied for name".to_string()),
                     rings: Err("no value supplied for rings".to_string()),
@@ -141,6 +152,18 @@ pub mod types {
             }
         }
         impl Goose {
+            pub fn breed<T>(mut self, value: T) -> Self
+            where
+                T: ::std::convert::TryInto<::std::option::Option<::std::string::String>>,
+                T::Error: ::std::fmt::Display,
+            {
+                self.breed = value
+                    .try_into()
+                    .map_err(|e| {
+                        format!("error converting supplied value for breed: {e}")
+                    });
+                self
+            }
             pub fn grams<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<u32>,
@@ -184,6 +207,7 @@ pub mod types {
                 value: Goose,
             ) -> ::std::result::Result<Self, super::error::ConversionError> {
                 Ok(Self {
+                    breed: value.breed?,
                     grams: value.grams?,
                     name: value.name?,
                     rings: value.rings?,
@@ -193,6 +217,7 @@ pub mod types {
         impl ::std::convert::From<super::Goose> for Goose {
             fn from(value: super::Goose) -> Self {
                 Self {
+                    breed: Ok(value.breed),
                     grams: Ok(value.grams),
                     name: Ok(value.name),
                     rings: Ok(value.rings),
@@ -201,6 +226,10 @@ pub mod types {
         }
         #[derive(Clone, Debug)]
         pub struct NewGoose {
+            breed: ::std::result::Result<
+                ::std::option::Option<::std::string::String>,
+                ::std::string::String,
+            >,
             grams: ::std::result::Result<u32, ::std::string::String>,
             id: ::std::result::Result<i64, ::std::string::String>,
             name: ::std::result::Result<::std::string::String, ::std::string::String>,
@@ -212,6 +241,7 @@ pub mod types {
         impl ::std::default::Default for NewGoose {
             fn default() -> Self {
                 Self {
+                    breed: Ok(Default::default()),
                     grams: Err("no value supplied for grams".to_string()),
                     id: Err("no value supplied for id".to_string()),
                     name: Err("no value supplied for name".to_string()),
@@ -220,6 +250,18 @@ pub mod types {
             }
         }
         impl NewGoose {
+            pub fn breed<T>(mut self, value: T) -> Self
+            where
+                T: ::std::convert::TryInto<::std::option::Option<::std::string::String>>,
+                T::Error: ::std::fmt::Display,
+            {
+                self.breed = value
+                    .try_into()
+                    .map_err(|e| {
+                        format!("error converting supplied value for breed: {e}")
+                    });
+                self
+            }
             pub fn grams<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<u32>,
@@ -273,6 +315,7 @@ pub mod types {
                 value: NewGoose,
             ) -> ::std::result::Result<Self, super::error::ConversionError> {
                 Ok(Self {
+                    breed: value.breed?,
                     grams: value.grams?,
                     id: value.id?,
                     name: value.name?,
@@ -283,6 +326,7 @@ pub mod types {
         impl ::std::convert::From<super::NewGoose> for NewGoose {
             fn from(value: super::NewGoose) -> Self {
                 Self {
+                    breed: Ok(value.breed),
                     grams: Ok(value.grams),
                     id: Ok(value.id),
                     name: Ok(value.name),

@@ -1,5 +1,5 @@
 //! The generated client of the goose farm: `groundwork_client::client::<Client>(url, token)` builds
-//! one. `cargo xtask generate` writes `generated.rs`.
+//! one. `EXPECTORATE=overwrite cargo test` in the folder of the service writes `generated.rs`.
 
 #[rustfmt::skip]
 mod generated;
