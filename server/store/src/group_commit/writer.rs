@@ -100,11 +100,14 @@ impl Writer {
     /// that the database role may write, or that the failure has passed. There is also a test write
     /// if the store cannot be inspected, because then commits may fail too.
     fn inspect(&mut self) -> Result<(), Error> {
+        // A disk that does not respond stops an inspection, too.
+        *self.shared.busy_since.lock() = Some(Instant::now());
         let inspected = self.inspection.run(&*self.engine, &self.log);
         let is_inspected = inspected.map_err(|cause| self.report_loss(&cause))?;
         if !is_inspected || self.shared.failure.lock().is_some() {
             self.process(Vec::new())?;
         }
+        *self.shared.busy_since.lock() = None;
         // From here, so that creates are committed between two inspections that take long.
         self.inspect_at = Instant::now() + INSPECT_EVERY;
         Ok(())
