@@ -169,11 +169,11 @@ impl Writer {
             histogram!(BATCH_SIZE).record(count);
         }
         let started = Instant::now();
-        // Older requests of the batch are refused in the meantime, each at its own deadline.
-        let deadline = match batch.last() {
-            Some(newest) => newest.arrived_at + *timeout,
-            None => started + TEST_WRITE_TIMEOUT.min(*timeout),
-        };
+        // Older requests of the batch are refused in the meantime, each at its own deadline. The
+        // time may be over for all of them, if an inspection came first. Then the batch shows, as a
+        // test write does, whether the store takes writes.
+        let least = started + TEST_WRITE_TIMEOUT.min(*timeout);
+        let deadline = batch.last().map_or(least, |newest| least.max(newest.arrived_at + *timeout));
         let mut rows = Vec::with_capacity(batch.len());
         let mut waiting = Vec::with_capacity(batch.len());
         for Create { row, guard, answer_sender, .. } in batch {
