@@ -80,8 +80,8 @@ macro_rules! keywords {
 
 keywords! {
     // Limits of a Schema Object.
-    "exclusiveMaximum"      NUMBER    Bool   false  Field
-    "exclusiveMinimum"      NUMBER    Bool   false  Field
+    "exclusiveMaximum"      NUMBER    Bool   false  Opaque
+    "exclusiveMinimum"      NUMBER    Bool   false  Opaque
     "maximum"               NUMBER    Number null   Most
     "minimum"               NUMBER    Number null   Least
     "multipleOf"            NUMBER    Number null   Multiple
@@ -112,15 +112,15 @@ keywords! {
     "writeOnly"             ANY       Bool   false  Field
     "x-error-codes"         ANY       Array  []     Field
     "x-extensible-enum"     ANY       Array  []     Field
-    "xml"                   SCHEMA    Object {}     Whole(Xml, Xml, Xml)
+    "xml"                   SCHEMA    Object {}     Whole(Whole, Whole, Whole)
 
     // Keywords of other objects.
     "allowEmptyValue"       FIELD     Bool   false  Whole(EncodingAdded, Encoding, Encoding)
     "allowReserved"         FIELD     Bool   false  Whole(EncodingAdded, Encoding, Encoding)
-    "callbacks"             OPERATION Object {}     Whole(Callback, Callback, Callback)
+    "callbacks"             OPERATION Object {}     Whole(Whole, Whole, Whole)
     "content"               ANY       Object {}     Field
     "deprecated"            ANY       Bool   false  Whole(Deprecation, Deprecation, Deprecation)
-    "encoding"              MEDIA     Object {}     Whole(Encoding, Encoding, Encoding)
+    "encoding"              MEDIA     Object {}     Whole(Whole, Whole, Whole)
     "explode"               ANY       Bool   null   Field
     "headers"               ANY       Object {}     Field
     "in"                    ANY       String null   Field
@@ -137,7 +137,7 @@ keywords! {
     "style"                 ANY       String "form" Field
     "tags"                  OPERATION Array  []     Whole(Tag, Tag, Tag)
     "x-dropshot-pagination" OPERATION Any    null   Whole(Pagination, Extension, Pagination)
-    "x-dropshot-websocket"  OPERATION Any    null   Whole(Websocket, Websocket, Websocket)
+    "x-dropshot-websocket"  OPERATION Any    null   Whole(Whole, Whole, Whole)
 
     "x-idempotent"          OPERATION Bool false Whole(PromiseAdded, PromiseRemoved, PromiseRemoved)
 

@@ -52,7 +52,7 @@ impl Comparison<'_> {
             let Alternatives { keyword, list } = &**was;
             let at = at.below(is.keyword);
             if *keyword != is.keyword {
-                self.report_text(&at, Kind::Composition, Some(keyword), Some(is.keyword));
+                self.report_text(&at, Kind::Limit, Some(keyword), Some(is.keyword));
             }
             let pairs = self.paired(list, &is.list);
             self.parts(&at, &pairs, Kind::PartRemoved, Kind::PartAdded);
@@ -86,7 +86,8 @@ impl Comparison<'_> {
     }
 
     /// Compares two schemas of which only one has `oneOf` or `anyOf`. `written` has both schemas
-    /// before their references were resolved.
+    /// before their references were resolved. Unless the single schema is one of the alternatives,
+    /// the check cannot tell which values both allow.
     pub(super) fn schema_or_alternatives(
         &mut self,
         at: &Spot,
@@ -94,44 +95,28 @@ impl Comparison<'_> {
         old: &Rc<Schema>,
         new: &Rc<Schema>,
     ) {
+        let [written_old, written_new] = written;
         let is_added = old.alternatives.is_none();
-        let (single, composed) = if is_added { (old, new) } else { (new, old) };
+        let [single, composed] = if is_added { [old, new] } else { [new, old] };
+        let name = if is_added { written_old.pointer() } else { written_new.pointer() };
         let document = if is_added { self.new } else { self.old };
         let Some(alternatives) = &composed.alternatives else { return };
         let Alternatives { keyword, list } = &**alternatives;
         let list_at = at.below(keyword);
-        if has_other_limits(composed) {
-            return self.report_schemas(&list_at, Kind::Limit, Some(old), Some(new));
-        }
-        if is_wider(single, document, list) {
-            let is_same =
-                |one: &Alternative| is_only_type(&one.schema) && one.schema.type_ == single.type_;
-            let kind = if list.iter().any(is_same) {
-                Kind::TypeName
-            } else if is_added {
-                Kind::TypeNarrowed
-            } else {
-                Kind::TypeWidened
-            };
-            return self.report_schemas(&list_at, kind, Some(old), Some(new));
-        }
-        let [written_old, written_new] = written.map(|one| [Alternative::of(one.clone())]);
-        let pairs = if is_added {
-            self.paired(&written_old, list)
-        } else {
-            self.paired(list, &written_new)
+        let is_single = |one: &&Alternative| {
+            let resolved = document.resolved(&one.schema).unwrap_or_default();
+            name.is_some() && name == one.schema.pointer() || resolved.bare() == single.bare()
         };
-        let mut is_in_list = is_any(single) || list.iter().any(|one| is_any(&one.schema));
-        for (was, is) in pairs {
-            if let (Some(was), Some(is)) = (was, is) {
-                is_in_list = true;
-                self.alternative(&list_at, &was.schema, &is.schema);
+        let kind = match list.iter().find(is_single).filter(|_| !has_other_limits(composed)) {
+            Some(one) if is_added => {
+                self.alternative(&list_at, written_old, &one.schema);
+                Kind::TypeWidened
             }
-        }
-        let kind = match (is_in_list, is_added) {
-            (false, _) => Kind::Type,
-            (true, true) => Kind::TypeWidened,
-            (true, false) => Kind::TypeNarrowed,
+            Some(one) => {
+                self.alternative(&list_at, &one.schema, written_new);
+                Kind::TypeNarrowed
+            }
+            None => Kind::Type,
         };
         self.report_schemas(&list_at, kind, Some(old), Some(new));
     }
@@ -164,22 +149,8 @@ fn is_hint(document: &Document, schema: &Schema, discriminator: &Discriminator) 
     })
 }
 
-/// Whether a schema has no keyword but `type`, and each alternative is of this type.
-fn is_wider(schema: &Schema, document: &Document, list: &[Alternative]) -> bool {
-    let fits = |one: &Alternative| {
-        let resolved = document.resolved(&one.schema).unwrap_or_default();
-        schema.type_.is_none() || resolved.type_ == schema.type_
-    };
-    is_only_type(schema) && list.iter().all(fits)
-}
-
 /// Whether a schema limits values by more than its type and its alternatives.
 fn has_other_limits(schema: &Schema) -> bool {
     let rest = Schema { type_: None, alternatives: None, discriminator: None, ..schema.clone() };
     !is_any(&rest)
-}
-
-/// Whether a schema limits values by no more than its type.
-fn is_only_type(schema: &Schema) -> bool {
-    is_any(&Schema { type_: None, ..schema.clone() })
 }

@@ -216,7 +216,7 @@ impl Document {
             let Some(pointer) = schema.pointer() else { return Some(schema) };
             let inner = self.model.schemas.get(pointer)?;
             let annotations = schema.annotations.clone();
-            schema = if annotations == Annotations::default() || inner.is_no_schema() {
+            schema = if annotations == Annotations::default() {
                 inner.clone()
             } else {
                 let mut merged = (**inner).clone();

@@ -1,14 +1,13 @@
 //! Compares operations, their security requirements, servers, parameters and request bodies.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
 
 use super::Comparison;
 use super::graph::Spot;
 use crate::Document;
 use crate::change::Shown;
 use crate::kind::{Direction, Kind};
-use crate::model::{Field, FieldValue, Model, Operation, Schema, Security, Servers};
+use crate::model::{Field, FieldValue, Model, Operation, Security, Servers};
 
 impl Comparison<'_> {
     pub(super) fn operations(&mut self) {
@@ -90,13 +89,7 @@ impl Comparison<'_> {
         if before == after {
             return;
         }
-        // A client need not use a `refreshUrl`, so a new one tightens nothing.
-        let is_refresh = |text: &String| text.contains(" refreshUrl ");
-        let is_still_enough = |old: &BTreeSet<String>| {
-            let had_refresh = old.iter().any(is_refresh);
-            let fits = |one: &String| old.contains(one) || !had_refresh && is_refresh(one);
-            after.iter().any(|new| new.iter().all(fits))
-        };
+        let is_still_enough = |old: &BTreeSet<String>| after.iter().any(|new| new.is_subset(old));
         let is_loosened = before.iter().all(is_still_enough);
         let kind = if is_loosened { Kind::SecurityLoosened } else { Kind::SecurityTightened };
         let [removed, added] = [before - after, after - before].map(|requirements| {
@@ -148,13 +141,13 @@ impl Comparison<'_> {
                 let at = at.below("content");
                 self.content(&at, old, new);
             }
-            (FieldValue::Schema { schema: old, .. }, FieldValue::Schema { schema: new, .. }) => {
-                let at = at.below("schema");
-                if becomes_text(old, new) {
-                    // A parameter is sent as text, and each number is also valid as a string.
-                    self.report_schemas(&at, Kind::TypeWidened, Some(old), Some(new));
-                } else {
-                    self.schema(&at, old, new);
+            (
+                FieldValue::Schema { schema: old, style: was },
+                FieldValue::Schema { schema: new, style: is },
+            ) => {
+                self.schema(&at.below("schema"), old, new);
+                if was != is {
+                    self.report_text(&at.below("style"), Kind::Encoding, Some(was), Some(is));
                 }
             }
             _ => {
@@ -164,13 +157,6 @@ impl Comparison<'_> {
         }
         let required_at = at.below("required");
         self.required(&required_at, *is_required, new.is_required);
-        if let (Some(was), Some(is)) = (style(self.old, old), style(self.new, new))
-            && was != is
-        {
-            let at = at.below(if was[0] == is[0] { "explode" } else { "style" });
-            let [was, is] = [was, is].map(|style| style.join(" "));
-            self.report_text(&at, Kind::Encoding, Some(&was), Some(&is));
-        }
         self.extras(&at, extras, &new.extras);
     }
 }
@@ -195,31 +181,8 @@ fn shown(document: &Document, field: &Field) -> Shown {
     }
 }
 
-/// The `style` and `explode` of a parameter or a header, as far as they affect a value of its type
-/// (Parameter Object, style examples). `None` if neither does.
-fn style(document: &Document, field: &Field) -> Option<Vec<String>> {
-    let FieldValue::Schema { schema, style, explode } = &field.value else { return None };
-    let schema = document.resolved(schema).unwrap_or_default();
-    let explode_matters = match schema.type_.as_deref() {
-        Some("boolean" | "integer" | "number" | "string") if &*field.in_ == "path" => false,
-        Some("boolean" | "integer" | "number" | "string") => return None,
-        Some("array") => !["simple", "label", "deepObject"].contains(&&**style),
-        _ => &**style != "deepObject",
-    };
-    let explode = explode_matters.then(|| format!("explode: {explode}"));
-    Some([style.to_string()].into_iter().chain(explode).collect())
-}
-
 /// The URLs of a list of servers.
 fn urls(servers: &Servers) -> String {
     let Servers { all, place: _ } = servers;
     if all.is_empty() { "/".to_owned() } else { all.iter().cloned().collect::<Vec<_>>().join(", ") }
-}
-
-/// Whether a number or a boolean becomes any string, or an array of the same values.
-fn becomes_text(old: &Rc<Schema>, new: &Rc<Schema>) -> bool {
-    let was_no_text =
-        old.type_.as_deref().is_some_and(|one| ["boolean", "integer", "number"].contains(&one));
-    let text = Schema { type_: Some("string".into()), ..Schema::default() };
-    was_no_text && (**new == text || new.items.as_ref() == Some(old))
 }

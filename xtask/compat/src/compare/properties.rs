@@ -129,8 +129,8 @@ impl Comparison<'_> {
         match (schema(old, &at.old), schema(new, &at.new)) {
             _ if old == new && *old == AdditionalProperties::Any => {}
             (None, None) => {}
-            (None, Some(_)) => self.report(at, Kind::ObjectOpened, old_shown, new_shown),
-            (Some(_), None) => self.report(at, Kind::ObjectClosed, old_shown, new_shown),
+            (None, Some(_)) => self.report(at, Kind::LimitLoosened, old_shown, new_shown),
+            (Some(_), None) => self.report(at, Kind::LimitTightened, old_shown, new_shown),
             (Some(was), Some(is)) => self.schema(at, &was, &is),
         }
     }

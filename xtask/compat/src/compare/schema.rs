@@ -1,6 +1,6 @@
 //! Compares two schemas.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::graph::Spot;
@@ -41,8 +41,7 @@ impl Comparison<'_> {
         }
         // These changes imply another generated type.
         let changes_type = |found: &Found| {
-            use Kind::{ListAdded, ListRemoved, Type, TypeNarrowed, TypeWidened};
-            matches!(found.kind, ListAdded | ListRemoved | Type | TypeNarrowed | TypeWidened)
+            matches!(found.kind, Kind::Type | Kind::TypeNarrowed | Kind::TypeWidened)
         };
         if with_names && !self.found[first..].iter().any(changes_type) {
             self.type_names(&at, old, new);
@@ -116,11 +115,7 @@ impl Comparison<'_> {
         let default_at = at.below("default");
         self.default(&default_at, default.as_ref(), new.annotations.default.as_ref());
         self.codes(at, codes, &new.annotations.codes);
-        let (mut was, mut is) = (extras.clone(), new.annotations.extras.clone());
-        if old.is_no_schema() || new.is_no_schema() {
-            (was.unknown, is.unknown) = (BTreeMap::new(), BTreeMap::new());
-        }
-        self.extras(at, &was, &is);
+        self.extras(at, extras, &new.annotations.extras);
     }
 
     /// Compares the defaults.
@@ -171,12 +166,6 @@ impl Comparison<'_> {
         // Two recursive lists of alternatives could be compared forever.
         if at.depth > DEEPEST {
             return self.report(at, Kind::NotCompared, None, None);
-        }
-        if old.is_no_schema() || new.is_no_schema() {
-            if old != new {
-                self.report_schemas(at, Kind::Unknown, Some(old), Some(new));
-            }
-            return;
         }
         if old.alternatives.is_some() != new.alternatives.is_some() {
             return self.schema_or_alternatives(at, written, old, new);

@@ -7,10 +7,10 @@ use super::Comparison;
 use super::graph::Spot;
 use crate::change::Shown;
 use crate::kind::Kind;
-use crate::model::{Code, Limit, Schema, allows};
+use crate::model::{Code, Schema, Text, allows};
 
 /// The limits of a schema, by keyword.
-type Limits = BTreeMap<&'static str, Limit>;
+type Limits = BTreeMap<&'static str, Text>;
 
 impl Comparison<'_> {
     /// Compares two enumerations.
@@ -21,7 +21,7 @@ impl Comparison<'_> {
         new: Option<&BTreeSet<String>>,
     ) {
         let (Some(old), Some(new)) = (old, new) else {
-            let kind = if new.is_some() { Kind::ListAdded } else { Kind::ListRemoved };
+            let kind = if new.is_some() { Kind::TypeNarrowed } else { Kind::TypeWidened };
             let [old, new] = [old, new].map(|list| {
                 let list: Vec<&str> = list?.iter().map(String::as_str).collect();
                 Some(Shown::json(&format!("[{}]", list.join(","))))
@@ -55,8 +55,7 @@ impl Comparison<'_> {
                 },
             };
             let at = at.below(name);
-            let [was, is] = [was, is].map(|limit| Some(Shown::json(&limit?.json())));
-            self.report(&at, kind, was, is);
+            self.json(&at, kind, was, is);
         }
     }
 
@@ -105,7 +104,7 @@ pub fn types(old: &Schema, new: &Schema) -> Option<Kind> {
         (_, None) => Some(Kind::TypeWidened),
         (Some(old), Some(new)) if includes(new, old) => Some(Kind::TypeWidened),
         (Some(old), Some(new)) if includes(old, new) => Some(Kind::TypeNarrowed),
-        _ => Some(Kind::Format),
+        _ => Some(Kind::Type),
     }
 }
 

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use derive_where::derive_where;
-pub use limit::{Limit, allows};
+pub use limit::allows;
 pub use schema::{
     AdditionalProperties, Alternative, Alternatives, Annotations, Code, Discriminator,
     Fingerprints, Generated, Mapping, Nullable, Pointer, Schema, hash, is_any,
@@ -86,8 +86,8 @@ pub struct Field {
 /// The value of a parameter or a header has either `schema` or `content` (Parameter Object). A
 /// request body has `content`.
 pub enum FieldValue {
-    /// The value is sent as text, in the format that `style` and `explode` define.
-    Schema { schema: Rc<Schema>, style: Text, explode: bool },
+    /// The value is sent as text, in the format that `style` defines, such as `form, explode: true`.
+    Schema { schema: Rc<Schema>, style: Text },
     /// The value is sent as one of these media types.
     Content(Content),
 }

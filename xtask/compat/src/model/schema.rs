@@ -6,7 +6,6 @@ use std::rc::Rc;
 
 use derive_where::derive_where;
 
-use super::limit::Limit;
 use super::{Extras, Text, Whole};
 use crate::json::Place;
 
@@ -31,8 +30,8 @@ pub struct Schema {
     /// The parts of `allOf` that could not be merged into this schema.
     pub all_of: Vec<Rc<Schema>>,
     pub not: Option<Rc<Schema>>,
-    /// `maximum`, `maxLength`, `pattern` and so on, by keyword.
-    pub limits: BTreeMap<&'static str, Limit>,
+    /// `maximum`, `maxLength`, `pattern` and so on as JSON, by keyword.
+    pub limits: BTreeMap<&'static str, Text>,
     pub annotations: Annotations,
     #[derive_where(skip)]
     pub generated: Generated,
@@ -217,11 +216,6 @@ impl Schema {
     /// The named schema to which this one is a reference.
     pub fn type_name(&self) -> Option<&Pointer> {
         self.pointer().filter(|pointer| pointer.is_component())
-    }
-
-    /// Whether the document has a value here that is no Schema Object, such as a list.
-    pub fn is_no_schema(&self) -> bool {
-        self.annotations.extras.unknown.contains_key("")
     }
 
     /// The schema without its annotations.

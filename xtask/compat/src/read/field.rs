@@ -25,12 +25,13 @@ impl<'t> Reader<'t> {
             let by_default = if ["query", "cookie"].contains(&in_) { "form" } else { "simple" };
             let style = style.and_then(|one| one.text()).unwrap_or(by_default);
             let explode = explode.map_or(style == "form", |value| *value == true);
+            let style = format!("{style}, explode: {explode}").into();
             let mut schema = self.schema_of(json, schema);
             if schema.annotations.nullable != Nullable::No {
                 // Null cannot be sent as text.
                 Rc::make_mut(&mut schema).annotations.nullable = Nullable::No;
             }
-            FieldValue::Schema { schema, style: style.into(), explode }
+            FieldValue::Schema { schema, style }
         };
         if in_ != "query" {
             keywords.unread.retain(|name, _| !["allowReserved", "allowEmptyValue"].contains(name));

@@ -173,7 +173,7 @@ fn intersection(mut parts: Vec<Schema>, mut unmerged: Vec<Rc<Schema>>) -> Schema
         let is_apart = restricts(&part)
             && (has_properties(&merged)
                 || parts.iter().any(has_properties)
-                || unmerged.iter().any(|part| !part.is_no_schema()));
+                || !unmerged.is_empty());
         unmerged.append(&mut part.all_of);
         if is_apart { unmerged.push(Rc::new(part)) } else { add(&mut merged, part, &mut unmerged) }
     }

@@ -23,7 +23,6 @@
 //! | null in `enum`, or as a schema of `oneOf` | `nullable: true` | Schema Object |
 //! | a mapping of a discriminator to the names of types | no mapping | Discriminator Object |
 //! | `minimum: 0` of an unsigned format | its absence | Data Types |
-//! | `exclusiveMinimum` 0 of an integer | `minimum` 1 | Schema Object |
 //! | a list whose order means nothing | the sorted list | |
 
 mod discriminator;

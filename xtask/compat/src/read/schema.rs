@@ -8,9 +8,7 @@ use serde_json::Value;
 use super::{Keywords, Reader};
 use crate::json::{Json, decoded, steps};
 use crate::keyword::keyword;
-use crate::model::{
-    AdditionalProperties, Annotations, Code, Limit, Nullable, Pointer, Schema, Whole,
-};
+use crate::model::{AdditionalProperties, Annotations, Code, Nullable, Pointer, Schema, Whole};
 
 /// Whether a schema is an entry of `Model::schemas`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -142,30 +140,16 @@ fn has_named_type(json: &Json<'_>) -> bool {
     makes_type && !Pointer::new(&json.place).is_component()
 }
 
-/// Reads the limits. `minimum` and `exclusiveMinimum` become one limit, an exclusive limit of an
-/// integer becomes the next inclusive one, and an unsigned format gets `minimum: 0`.
+/// Reads the limits. An unsigned format gets `minimum: 0`.
 fn limits(schema: &mut Schema, keywords: &mut Keywords<'_>) {
     let found = keywords.unread.keys().filter_map(|name| keyword(name));
     let found: Vec<_> = found.filter(|keyword| keyword.is_limit()).collect();
     for keyword in found {
         let Some(value) = keywords.take(keyword.name) else { continue };
-        schema.limits.insert(keyword.name, Limit::of(&value));
+        schema.limits.insert(keyword.name, value.to_string().into());
     }
     if schema.format.as_deref().is_some_and(|format| format.starts_with("uint")) {
-        schema.limits.entry("minimum").or_insert_with(|| Limit::of(&0));
-    }
-    let is_integer = schema.type_.as_deref() == Some("integer");
-    for (name, exclusive, step) in
-        [("minimum", "exclusiveMinimum", 1), ("maximum", "exclusiveMaximum", -1)]
-    {
-        if keywords.take_flag(exclusive)
-            && let Some(limit) = schema.limits.get_mut(name)
-        {
-            match limit.integer() {
-                Some(bound) if is_integer => *limit = Limit::of(&(bound + step)),
-                _ => limit.is_exclusive = true,
-            }
-        }
+        schema.limits.entry("minimum").or_insert_with(|| "0".into());
     }
 }
 
