@@ -5,7 +5,7 @@
 //! ```
 
 use anyhow::{Context, Result, bail};
-use plant_store_client::{ErrorCode, Failure, client, types::NewPlant};
+use plant_store_client::{Failure, StatusCode, client, types::NewPlant};
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -20,7 +20,9 @@ async fn main() -> Result<()> {
     let client = client(base_url, &token)?;
     match client.create_plant().body(plant).send().await.map_err(Failure::from) {
         Ok(created) => println!("created {:?}", *created),
-        Err(failure) if failure.code() == Some(ErrorCode::Conflict) => println!("taken: {failure}"),
+        Err(failure) if failure.code() == Some(StatusCode::CONFLICT) => {
+            println!("taken: {failure}");
+        }
         Err(failure) if failure.is_retryable() => bail!("try again in a moment: {failure}"),
         Err(failure) => return Err(failure.into()),
     }

@@ -19,7 +19,7 @@ use reqwest::ClientBuilder;
 
 pub use generated::{Client, ClientInfo, Error, ResponseValue, builder, types};
 pub use groundwork_client::{
-    ErrorCode, ExponentialBuilder, Failure, GeneratedClient, InvalidClient, Refusal, SendPolicy,
+    ExponentialBuilder, Failure, GeneratedClient, InvalidClient, Refusal, SendPolicy, StatusCode,
     reqwest, retry_policy, settings,
 };
 

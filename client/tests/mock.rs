@@ -14,7 +14,7 @@ use std::net::TcpListener;
 use httpmock::MockServer;
 use plant_store_client::mock::MockServerExt;
 use plant_store_client::types::{NewPlant, Plant};
-use plant_store_client::{Client, ErrorCode, Failure, Refusal, client};
+use plant_store_client::{Client, Failure, Refusal, StatusCode, client};
 
 /// The consumer's own code: a greenhouse that labels its plants.
 #[derive(Debug, PartialEq)]
@@ -32,7 +32,7 @@ async fn plant(client: &Client, plant: NewPlant) -> Label {
     match client.create_plant().body(plant).send().await.map_err(Failure::from) {
         Ok(plant) => Label::Created(plant.into_inner().name),
         Err(failure) if failure.is_retryable() => Label::Later,
-        Err(failure) if failure.code() == Some(ErrorCode::Conflict) => Label::Taken,
+        Err(failure) if failure.code() == Some(StatusCode::CONFLICT) => Label::Taken,
         Err(failure) => Label::Broken(failure.to_string()),
     }
 }

@@ -3,7 +3,7 @@
 
 use goose_farm_client::Client;
 use goose_farm_client::types::{Goose, NewGoose};
-use groundwork_client::{ErrorCode, Failure, Refusal};
+use groundwork_client::{Failure, Refusal, StatusCode};
 use plant_store_tests::prelude::*;
 use plant_store_tests::{GOOSE_FARM, token};
 
@@ -56,7 +56,8 @@ impl Farm {
 /// The pages of the libraries name the folder of the second service, and nothing else does.
 #[test]
 fn libraries_name_no_service() {
-    let words = ["-rniE", "plant|goose|geese|pst_|gse_", "server/kit", "server/store"];
+    let words =
+        ["-rniE", "plant|goose|geese|pst_|gse_", "server/kit", "server/store", "client/kit"];
     let found = run(Command::new("grep").args(words).current_dir(root())).succeeded();
     assert!(found.contains("tests/goose-farm"), "grep looks at the pages");
     let found: Vec<_> = found.lines().filter(|line| !line.contains("tests/goose-farm")).collect();
@@ -108,7 +109,7 @@ async fn own_refusals_are_the_examples_in_the_document() {
     for (error, refused) in [(404_u16, missing), (422, heavy)] {
         assert_eq!(refused.status().expect("an answer"), error);
         let Failure::Refused { code, message, .. } = Failure::from(refused) else { panic!() };
-        assert_eq!(code.number(), i32::from(error));
+        assert_eq!(code, error);
         assert_eq!(message, examples[error.to_string()]["value"]["message"]);
     }
     let gander = reqwest::Client::new().get(format!("{}/geese/gander", farm.launched.url));
@@ -166,6 +167,6 @@ async fn overload_has_status_503_and_may_be_retried() {
     let refused = farm.client().get_goose().id(1).send().await.expect_err("there is no permit");
     assert_eq!(refused.status().expect("an answer"), 503);
     let Failure::Refused { code, retry_after, .. } = Failure::from(refused) else { panic!() };
-    assert_eq!(code, ErrorCode::ServiceUnavailable);
+    assert_eq!(code, StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(retry_after, Some(Duration::from_secs(1)));
 }

@@ -8,8 +8,8 @@ use progenitor_client::Error;
 use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::{StatusCode, Url};
 
+use crate::Refusal;
 use crate::retries::retry_after;
-use crate::{ErrorCode, Refusal};
 
 /// How many characters of a body that is not in the contract a message shows.
 const EXCERPT: usize = 200;
@@ -21,13 +21,16 @@ const EXCERPT: usize = 200;
 pub enum Failure {
     /// The service refused the request.
     #[error(
-        "refused with {code}: {}{}",
+        "refused with {}: {}{}",
+        code.as_u16(),
         escape_control(.message),
         request_id_note(*.code, .request_id.as_deref())
     )]
     Refused {
-        /// The value of `error`.
-        code: ErrorCode,
+        /// The value of `error`: the HTTP status code that names the failure, also if the service
+        /// sends another status with it. A code that you do not know means the same as the x00 code
+        /// of its class (RFC 9110, section 15).
+        code: StatusCode,
         /// Explains what happened and what to do about it.
         message: String,
         /// How long to wait before the same request is sent again, if it may be sent again.
@@ -62,7 +65,7 @@ pub enum Failure {
 impl Failure {
     /// Returns the value of `error`, if the service refused the request.
     #[must_use]
-    pub fn code(&self) -> Option<ErrorCode> {
+    pub fn code(&self) -> Option<StatusCode> {
         match self {
             Self::Refused { code, .. } => Some(*code),
             _ => None,
@@ -88,7 +91,7 @@ impl From<Error<Refusal>> for Failure {
     fn from(error: Error<Refusal>) -> Self {
         match error {
             Error::ErrorResponse(refusal) => Self::Refused {
-                code: refusal.error.into(),
+                code: code_of(&refusal).unwrap_or(refusal.status()),
                 message: refusal.message.clone(),
                 retry_after: retry_after(refusal.headers()),
                 request_id: text(refusal.headers(), "x-request-id"),
@@ -110,6 +113,10 @@ impl From<Error<Refusal>> for Failure {
             error => Self::Invalid(escape_control(&error.to_string())),
         }
     }
+}
+
+fn code_of(refusal: &Refusal) -> Option<StatusCode> {
+    StatusCode::from_u16(refusal.error.try_into().ok()?).ok()
 }
 
 /// Returns whether a status that the contract does not have may pass.
@@ -174,8 +181,8 @@ fn unexpected(status: StatusCode, location: Option<&str>) -> String {
 }
 
 /// The message of a 500 refers people to the request id.
-fn request_id_note(code: ErrorCode, id: Option<&str>) -> String {
-    let id = id.filter(|_| code == ErrorCode::InternalServerError);
+fn request_id_note(code: StatusCode, id: Option<&str>) -> String {
+    let id = id.filter(|_| code == StatusCode::INTERNAL_SERVER_ERROR);
     id.map(|id| format!("; the request id is {}", escape_control(id))).unwrap_or_default()
 }
 

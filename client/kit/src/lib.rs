@@ -10,17 +10,14 @@
 //! knows an operation or a type of a service.
 
 mod client;
-#[rustfmt::skip]
-mod error_code;
 mod failure;
 mod retries;
 
 pub use backon::ExponentialBuilder;
 pub use client::{GeneratedClient, InvalidClient, client, client_with, settings};
-pub use error_code::ErrorCode;
 pub use failure::{Failure, escape_control};
 pub use progenitor_client::{ClientHooks, OperationInfo};
-pub use reqwest;
+pub use reqwest::{self, StatusCode};
 pub use retries::{SendPolicy, retry_policy};
 
 use serde::{Deserialize, Serialize};

@@ -22,7 +22,7 @@ use tokio::sync::Mutex;
 use super::contract::parse;
 use super::{check_token, say, write};
 use crate::types::NewPlant;
-use crate::{Client, ErrorCode, Failure, GeneratedClient, retry_policy};
+use crate::{Client, Failure, GeneratedClient, StatusCode, retry_policy};
 use lines::{LONGEST, Line, lines};
 
 /// The length limit of a reason, in characters. A reason may repeat a value of any length.
@@ -155,7 +155,7 @@ impl Import<'_> {
 
 /// Whether no retry can mend the failure, and other plants may be created.
 fn is_about_the_plant(failure: &Failure) -> bool {
-    !failure.is_retryable() && failure.code() != Some(ErrorCode::Unauthorized)
+    !failure.is_retryable() && failure.code() != Some(StatusCode::UNAUTHORIZED)
 }
 
 /// Writes a rejected line to stdout, and the reason to stderr.

@@ -50,7 +50,7 @@ pub fn main() -> ExitCode {
         let failure = error.downcast_ref::<Failure>();
         match failure {
             Some(Failure::Refused { code, message, .. }) if !io::stderr().is_terminal() => {
-                say(&json!({ "error": code.number(), "message": message }).to_string());
+                say(&json!({ "error": code.as_u16(), "message": message }).to_string());
             }
             _ => say(&format!("plants: {error:#}")),
         }

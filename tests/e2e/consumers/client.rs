@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use groundwork_client::OperationInfo;
 use plant_store_client::{
-    Client, ClientInfo, ErrorCode, ExponentialBuilder, Failure, GeneratedClient, InvalidClient,
+    Client, ClientInfo, ExponentialBuilder, Failure, GeneratedClient, InvalidClient, StatusCode,
     client, client_with, settings, types,
 };
 use plant_store_tests::prelude::*;
@@ -129,11 +129,11 @@ async fn failure_has_the_code_and_the_wait_of_the_refusal() {
         (code, retry_after, is_retryable)
     };
     create(&known).await.expect("a plant");
-    let unauthorized = (ErrorCode::Unauthorized, None, false);
+    let unauthorized = (StatusCode::UNAUTHORIZED, None, false);
     assert_eq!(refused(&unknown.expect("a client"), "Ficus").await, unauthorized);
-    assert_eq!(refused(&known, "Fern").await, (ErrorCode::Conflict, None, false));
+    assert_eq!(refused(&known, "Fern").await, (StatusCode::CONFLICT, None, false));
     let _lock = database::locked(&server);
-    let unavailable = (ErrorCode::ServiceUnavailable, Some(Duration::from_secs(1)), true);
+    let unavailable = (StatusCode::SERVICE_UNAVAILABLE, Some(Duration::from_secs(1)), true);
     assert_eq!(refused(&known, "Ficus").await, unavailable);
 }
 

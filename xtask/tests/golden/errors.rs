@@ -1,5 +1,4 @@
-//! Generates what a page and a client need to know about errors from a document: the values of
-//! `error`.
+//! Generates the table of the values of `error` for a page, from a document.
 
 use anyhow::{Context, Result};
 use openapiv3::OpenAPI;
@@ -44,19 +43,4 @@ pub fn table(rows: &[Row]) -> String {
         "| `error` | when | an example of `message` | send the same request again |\n\
          | --- | --- | --- | --- |\n{rows}"
     )
-}
-
-/// Formats the values as rows of the clients' `ErrorCode`.
-pub fn variants(rows: &[Row]) -> Result<String> {
-    let row = |Row { error, .. }: &Row| Ok(format!("    {} {error}\n", name(*error)?));
-    rows.iter().map(row).collect()
-}
-
-/// Returns the name of a status code in RFC 9110 or RFC 6585, without spaces.
-fn name(status: u16) -> Result<String> {
-    let name = match status {
-        413 => "Content Too Large",
-        _ => http::StatusCode::from_u16(status)?.canonical_reason().context("a known status")?,
-    };
-    Ok(name.replace(' ', ""))
 }

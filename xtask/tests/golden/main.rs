@@ -3,8 +3,7 @@
 //! them instead.
 //!
 //! A service prints its published document, and the client, its mocks and its commands are
-//! generated from the document. The values of `error` are inserted into a page and into the library
-//! of the clients.
+//! generated from the document. The values of `error` are inserted into a page.
 
 mod errors;
 
@@ -17,11 +16,9 @@ fn plant_store_is_up_to_date() {
     let client = root().join("client/src/generated.rs");
     let document = suite.assert_up_to_date(root().join(DOCUMENT), client);
     let rows = errors::rows(&document).expect("the document has a table of errors");
-    let variants = errors::variants(&rows).expect("each value of `error` is a status code");
     let table = errors::table(&rows);
     assert_contents("client/src/mock.rs", &generate(Part::Mock, &document));
     assert_contents("client/src/cli/generated.rs", &generate(Part::Commands, &document));
-    assert_between_markers(root().join("client/kit/src/error_code.rs"), "errors", &variants);
     assert_between_markers(root().join("server/WIRE.md"), "errors", &table);
 }
 
