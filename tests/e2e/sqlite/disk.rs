@@ -19,9 +19,13 @@ const DISK: &str = "disk";
 
 /// Starts a server on a new store on the simulated disk.
 fn start() -> Server {
+    starting().start()
+}
+
+fn starting() -> Starting {
     let folder = TempDir::new().expect("a temporary folder");
     put_on_disk(folder.path());
-    Server::starting_in(folder.into()).command(preload).start()
+    Server::starting_in(folder.into()).command(preload)
 }
 
 /// Puts a folder on the simulated disk: it is used by every process with [`preload`] in that
@@ -136,6 +140,19 @@ fn create_on_a_full_disk_is_503_until_there_is_space() {
     assert_eq!(warnings, 1, "a lasting failure is logged once, not for each create");
     let server = start_again(server.stopped_by(Signal::SIGKILL));
     assert!(server.export().into_keys().eq([1, 2]));
+}
+
+/// No create is sent, so the thread that commits hangs while it looks for the store's files.
+#[test]
+fn ready_is_503_while_an_inspection_hangs() {
+    let server = starting().with_admin().with(&["--store-timeout", "1s"]).start();
+    server.wait_until("ready", || server.ready().0 == 200);
+    // When the command returns, the server has read its change, so it has the tokens in its cache.
+    server.run("token create ci").succeeded();
+    order(server.folder(), "read-hangs", WAL);
+    server.wait_until("503", || server.ready() == (503, "a commit hangs\n".into()));
+    withdraw(server.folder(), "read-hangs", WAL);
+    server.wait_until("ready again", || server.ready().0 == 200);
 }
 
 /// A command has nothing to clean up, so the signal's default action ends the process.
