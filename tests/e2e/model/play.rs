@@ -76,7 +76,8 @@ impl<W: World> Player<W> {
             }
         }
         self.load.stop(std::mem::take(&mut self.clients));
-        self.judge_store().unwrap_or_else(|why| panic!("{why}\nafter {steps:?}"));
+        let judged = self.judge_store().and_then(|()| self.watch());
+        judged.unwrap_or_else(|why| panic!("{why}\nafter {steps:?}"));
     }
 
     fn step(&mut self, step: Step) -> Result {
@@ -222,7 +223,7 @@ impl<W: World> Player<W> {
     fn note_shown(&self, fault: Fault) {
         let has_shown = self.world.has_shown(fault);
         let note = |spell: &mut Spell| {
-            spell.has_shown |= has_shown.unwrap_or(spell.has_explained);
+            spell.has_shown |= has_shown.unwrap_or(spell.has_answered);
         };
         self.change(fault, note);
     }

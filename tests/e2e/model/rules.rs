@@ -64,13 +64,13 @@ pub struct Spell {
     pub ended: Option<Instant>,
     /// Whether it has met the service, as far as the player has looked.
     pub has_shown: bool,
-    /// Whether it has explained an answer.
-    pub has_explained: bool,
+    /// Whether an answer has shown it.
+    pub has_answered: bool,
 }
 
 impl Spell {
     pub fn new(fault: Fault, begun: Instant) -> Self {
-        Self { fault, begun, complete: None, ended: None, has_shown: false, has_explained: false }
+        Self { fault, begun, complete: None, ended: None, has_shown: false, has_answered: false }
     }
 
     /// Whether the process has to end by itself within seconds.
@@ -89,6 +89,15 @@ impl Spell {
         effect.answers.contains(&attempt.answer)
             && self.begun + effect.after <= attempt.ended
             && self.overlaps(attempt, effect.lingers)
+    }
+
+    /// Whether the answer shows that the fault has met the service. Until the fault denies creates,
+    /// an earlier fault may have caused the answer.
+    fn is_shown_by(&self, attempt: &Attempt) -> bool {
+        match self.fault.effect().denies {
+            Some(_) => matches!(attempt.answer, Refused | Stale) && self.denies(attempt.begun),
+            None => self.explains(attempt),
+        }
     }
 
     /// Whether no create that was sent at that time can have succeeded.
@@ -189,6 +198,9 @@ impl Model {
         if waited > self.deadline && !self.spells.iter().any(is_paused) {
             return Err(format!("no answer after {waited:.1?}"));
         }
+        for spell in &mut self.spells {
+            spell.has_answered |= spell.is_shown_by(attempt);
+        }
         match answer {
             Created | Conflict if token.is_revoked(begun) => {
                 Err("its token was revoked before".into())
@@ -200,11 +212,7 @@ impl Model {
             Created | Conflict | Unauthorized | Stale => Ok(()),
             Wrong => Err("the answer is wrong".into()),
             Failed | Refused | Lost => {
-                let mut is_explained = false;
-                for spell in self.spells.iter_mut().filter(|spell| spell.explains(attempt)) {
-                    spell.has_explained = true;
-                    is_explained = true;
-                }
+                let is_explained = self.spells.iter().any(|spell| spell.explains(attempt));
                 if is_explained { Ok(()) } else { Err("no fault explains it".into()) }
             }
         }
