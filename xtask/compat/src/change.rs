@@ -1,17 +1,15 @@
-//! A change, and how its values are shown.
+//! A change, and how its place and its values are shown.
 
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::fmt;
 
-use serde::{Serialize, Serializer};
-use serde_json::Value;
+use serde::Serialize;
 
 use crate::Class;
-use crate::json::steps;
 use crate::kind::{Direction, Kind};
-use crate::text::{difference, printable, shortened};
+use crate::text::{cut, difference, printable, shortened};
 
-/// A change.
+/// A change, or equal changes of several operations, statuses or types.
 #[derive(Clone, Debug, Serialize)]
 pub struct Change {
     /// Whom the change breaks.
@@ -20,16 +18,10 @@ pub struct Change {
     pub kind: Kind,
     /// The reason for the class.
     pub reason: &'static str,
-    /// A JSON pointer into the newer document, or into the older one if the value was removed.
-    pub place: String,
-    /// Every place that has the change.
-    pub places: Vec<String>,
-    /// The older value; `None` if it was added.
-    pub old: Option<Shown>,
-    /// The newer value; `None` if it was removed.
-    pub new: Option<Shown>,
-    /// The difference between both values in one [`printable`] line. With the place, it identifies
-    /// the change in the file of accepted changes.
+    /// The places that have the change, in words: `NewBook.id` or `query limit maximum`.
+    pub places: BTreeSet<String>,
+    /// What changed, in one [`printable`] line. With the place, it identifies the change in the
+    /// file of accepted changes.
     pub change: String,
     /// The operations that the change reaches.
     pub operations: BTreeSet<String>,
@@ -38,27 +30,7 @@ pub struct Change {
 }
 
 impl Change {
-    pub(crate) fn new(
-        kind: Kind,
-        place: String,
-        old: Option<Shown>,
-        new: Option<Shown>,
-        reach: Reach,
-    ) -> Self {
-        let change = printable(&match (&old, &new) {
-            (Some(old), Some(new)) => {
-                let [old, new] = if old.brief == new.brief {
-                    difference(&old.full, &new.full)
-                } else {
-                    difference(&old.brief, &new.brief)
-                };
-                format!("{old} → {new}")
-            }
-            (Some(old), None) => format!("removed: {}", shortened(&old.brief)),
-            (None, Some(new)) => format!("added: {}", shortened(&new.brief)),
-            (None, None) if kind == Kind::Text => "text or spelling".to_owned(),
-            (None, None) => "not compared".to_owned(),
-        });
+    pub(crate) fn new(kind: Kind, change: String, place: &Place, reach: Reach) -> Self {
         let is_used = !reach.operations.is_empty();
         // Generated code may send or receive a type that no operation uses.
         let direction = if is_used { reach.direction } else { Direction::all() };
@@ -66,40 +38,82 @@ impl Change {
             class: kind.class(is_used, direction),
             kind,
             reason: kind.reason(direction),
-            places: vec![place.clone()],
-            place,
-            old,
-            new,
+            places: BTreeSet::from([place.to_string()]),
             change,
             operations: reach.operations,
             accepted: None,
         }
     }
+}
 
-    /// The key leaves out the names of operations, types and statuses, and the whole place if a
-    /// type was renamed.
-    pub(crate) fn key(&self) -> Key<'_> {
-        let mut place: Vec<String> = steps(&self.place).skip(3).collect();
-        if let [responses, status, ..] = &mut place[..]
-            && responses == "responses"
-        {
-            status.clear();
+/// Writes a change as a line: the class, the first operation, the first place, what changed, and
+/// the kind of change. Text of the documents is made [`printable`].
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { class, kind, places, change, operations, .. } = self;
+        let operation = first_of(operations).unwrap_or_else(|| "no operation".to_owned());
+        write!(f, "{:13}  {operation}", class.to_string())?;
+        if let Some(place) = first_of(places).filter(|place| !place.is_empty()) {
+            write!(f, "  {place}")?;
         }
-        if self.kind == Kind::TypeName {
-            place.clear();
-        }
-        Key { class: Reverse(self.class), kind: self.kind, change: &self.change, place }
+        write!(f, "  {change}  ({kind})")
     }
 }
 
-/// The key of a change. Changes with equal keys are printed as one line.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Key<'a> {
-    /// The most severe class comes first.
-    class: Reverse<Class>,
-    kind: Kind,
-    change: &'a str,
-    place: Vec<String>,
+/// The first one of several names, and the number of the others.
+fn first_of(names: &BTreeSet<String>) -> Option<String> {
+    let first = cut(&printable(names.first()?), LONGEST_NAME);
+    let others = names.len() - 1;
+    Some(if others == 0 { first } else { format!("{first} +{others}") })
+}
+
+/// The longest name of an operation or a place that is shown in full, in characters.
+const LONGEST_NAME: usize = 60;
+
+/// Shows the difference between two values in one [`printable`] line. An older value of `None` was
+/// added, and a newer one was removed.
+pub fn shown(old: Option<&str>, new: Option<&str>) -> String {
+    printable(&match (old, new) {
+        (Some(old), Some(new)) if old == new => format!("changed: {}", shortened(old)),
+        (Some(old), Some(new)) => difference(old, new).join(" → "),
+        (Some(old), None) => format!("removed: {}", shortened(old)),
+        (None, Some(new)) => format!("added: {}", shortened(new)),
+        (None, None) => "not compared".to_owned(),
+    })
+}
+
+/// A place of the documents in words.
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The type or the response that contains the place.
+    pub owner: String,
+    /// The place within its owner: `.id`, `[].title` or `query limit maximum`.
+    pub path: String,
+}
+
+impl Place {
+    /// The place of a whole type or response.
+    pub fn of(owner: &str) -> Self {
+        Self { owner: owner.to_owned(), path: String::new() }
+    }
+
+    /// The place of a member.
+    pub fn below(&self, step: &str) -> Self {
+        let Self { owner, path } = self;
+        Self { owner: owner.clone(), path: joined(path, step) }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&joined(&self.owner, &self.path))
+    }
+}
+
+/// Joins words. A property and the items of an array follow without a space.
+fn joined(words: &str, more: &str) -> String {
+    let is_apart = !words.is_empty() && !more.is_empty() && !more.starts_with(['.', '[']);
+    format!("{words}{}{more}", if is_apart { " " } else { "" })
 }
 
 /// The operations that use a value, and whether they send it in requests or responses.
@@ -118,39 +132,5 @@ impl Reach {
     ) {
         self.direction |= direction;
         self.operations.extend(operations.into_iter().cloned());
-    }
-}
-
-/// A value of a document, in full for programs and in brief for people.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Shown {
-    /// The value as text or as JSON.
-    pub(crate) full: String,
-    pub(crate) brief: String,
-}
-
-impl Shown {
-    /// Shows a JSON value. A string is shown without quotes.
-    pub(crate) fn json(json: &str) -> Self {
-        match serde_json::from_str(json) {
-            Ok(Value::String(text)) => Self::text(&text),
-            _ => Self::text(json),
-        }
-    }
-
-    /// Shows a text.
-    pub(crate) fn text(text: &str) -> Self {
-        Self { full: text.to_owned(), brief: text.to_owned() }
-    }
-
-    /// Appends a text.
-    pub(crate) fn and(self, more: &str) -> Self {
-        Self { full: self.full + more, brief: self.brief + more }
-    }
-}
-
-impl Serialize for Shown {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.full)
     }
 }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use percent_encoding::percent_decode_str;
 use serde_json::{Number, Value};
 
-/// A JSON pointer to a value, or to where an absent value would be.
+/// A JSON pointer to a value.
 pub type Place = Rc<str>;
 
 /// A value of a document.
@@ -117,14 +117,6 @@ pub fn step(place: &str, name: &str) -> Place {
 pub fn steps(pointer: &str) -> impl DoubleEndedIterator<Item = String> {
     let steps = pointer.split_once('/').map(|(_, steps)| steps.split('/'));
     steps.into_iter().flatten().map(|step| step.replace("~1", "/").replace("~0", "~"))
-}
-
-/// The longest prefix of a place at which a document has a value.
-pub fn nearest(document: &Value, mut place: &str) -> String {
-    while Json::find(document, place).is_none() {
-        place = place.rsplit_once('/').map_or("#", |(parent, _)| parent);
-    }
-    place.to_owned()
 }
 
 /// Decodes a `$ref`: a JSON pointer may be percent-encoded in a URL (RFC 6901, section 6).

@@ -9,9 +9,9 @@
 //!       → model       the document in normal form
 //!   → compare     finds the changes, and the operations that each change affects
 //!     → kind        the rules: each kind of change, its class and the reason
+//!     → change      a change, its place, and how both are shown
+//!       → text        values for people
 //!   → report      the changes, most severe first, what is accepted, and the version they need
-//!     → change      a change, and how its values are shown
-//!     → text        places and values for people
 //!     → output      text, JSON, and annotations for GitHub
 //! ```
 //!
@@ -45,5 +45,5 @@ pub use text::printable;
 #[must_use]
 pub fn compare(old: Document, new: Document) -> Report {
     let changes = compare::changes(&old, &new);
-    Report::new(old, new, changes)
+    Report { old, new, changes, notes: Vec::new() }
 }

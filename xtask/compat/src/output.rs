@@ -3,6 +3,7 @@
 //! The conclusion is in the first line, and again after the changes. Nothing here decides what a
 //! change means.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,15 +12,11 @@ use anyhow::{Context, Result};
 use clap::ValueEnum;
 use serde_json::json;
 
-use crate::change::Change;
-use crate::text::{cut, place_words, printable};
+use crate::text::printable;
 use crate::{Class, Report};
 
 /// The number of annotations that GitHub shows for a step.
 const MOST_ANNOTATIONS: usize = 10;
-
-/// The approximate width of a line, in columns.
-const WIDTH: usize = 120;
 
 /// What makes the check fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,21 +41,17 @@ pub enum Format {
 /// Prints a line for each change and each note, then the reason for each rule.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let changes = self.grouped();
-        for change in &changes {
-            let line = self.line(change);
+        for change in &self.changes {
             match &change.accepted {
-                None => writeln!(f, "{line}")?,
-                Some(reason) => writeln!(f, "accepted: {line} # {}", printable(reason))?,
+                None => writeln!(f, "{change}")?,
+                Some(reason) => writeln!(f, "accepted: {change} # {}", printable(reason))?,
             }
         }
         for note in &self.notes {
             writeln!(f, "note: {}", printable(note))?;
         }
-        let mut reasons: Vec<String> =
-            changes.iter().map(|change| format!("{}: {}", change.kind, change.reason)).collect();
-        reasons.sort();
-        reasons.dedup();
+        let reasons = self.changes.iter().map(|one| format!("{}: {}", one.kind, one.reason));
+        let reasons: BTreeSet<String> = reasons.collect();
         reasons.iter().try_for_each(|reason| writeln!(f, "  {reason}"))
     }
 }
@@ -76,7 +69,7 @@ impl Report {
             Format::Text => self.text(&conclusion, fails),
             Format::Json => self.json(&conclusion, fails),
             Format::Github => {
-                let annotations = self.annotations(check, fails, &conclusion, annotated);
+                let annotations = self.annotations(fails, &conclusion, annotated);
                 self.text(&conclusion, fails) + &annotations
             }
         };
@@ -84,26 +77,6 @@ impl Report {
         let printed = writeln!(output, "{}", text.trim_end()).and_then(|()| output.flush());
         printed.context("cannot print the result")?;
         Ok(fails)
-    }
-
-    /// A change as a line: the class, the first operation, the first place, what changed, and the
-    /// kind of change. Text of the documents is made [`printable`].
-    pub(crate) fn line(&self, change: &Change) -> String {
-        let Change { class, kind, place, change: what, operations, places, .. } = change;
-        let (verdict, rule) = (class.to_string(), kind.to_string());
-        let document = if change.new.is_none() { &self.old } else { &self.new };
-        let more = |count: usize| match count {
-            0 | 1 => String::new(),
-            _ => format!(" +{}", count - 1),
-        };
-        let left = WIDTH.saturating_sub(13 + what.chars().count() + rule.chars().count() + 10);
-        let longest = (left / 2).max(24);
-        let first = operations.first().map_or("no operation", String::as_str);
-        let operation = cut(&printable(first), longest) + &more(operations.len());
-        let left = left.saturating_sub(operation.len()).max(longest);
-        let place = cut(&printable(&place_words(place, document)), left) + &more(places.len());
-        let place = if place.is_empty() { place } else { format!("  {place}") };
-        format!("{verdict:13}  {operation}{place}  {what}  ({})", printable(&rule))
     }
 
     /// The conclusion in one line: the most severe class, and the version that it needs.
@@ -149,47 +122,35 @@ impl Report {
 
     /// Returns all details as JSON.
     fn json(&self, conclusion: &str, fails: bool) -> String {
-        let Self { old, new, changes: _, notes } = self;
+        let Self { old, new, changes, notes } = self;
         json!({
             "pinned": old,
             "published": new,
             "class": self.class(),
             "conclusion": conclusion,
             "status": u8::from(fails),
-            "changes": self.grouped(),
+            "changes": changes,
             "notes": notes,
         })
         .to_string()
     }
 
-    /// Returns annotations of a document for the first breaking changes: errors if they make the
-    /// check fail, or else warnings. A check that fails without a breaking change gets one.
-    fn annotations(
-        &self,
-        check: Check,
-        fails: bool,
-        conclusion: &str,
-        annotated: Option<&Path>,
-    ) -> String {
+    /// Returns annotations of a document for the first breaking changes: errors if the check fails,
+    /// or else warnings. A check that fails without a breaking change gets one.
+    fn annotations(&self, fails: bool, conclusion: &str, annotated: Option<&Path>) -> String {
         let file = annotated.map_or_else(String::new, |path| {
             // GitHub's toolkit escapes a value like this.
             let file = printable(&path.display().to_string());
             let file = file.replace('%', "%25").replace(':', "%3A").replace(',', "%2C");
             format!(" file={file}")
         });
-        let mut breaking = self.grouped();
-        breaking.retain(|change| change.class >= Class::Source && change.accepted.is_none());
-        if breaking.is_empty() && fails {
+        let breaking = self.changes.iter().filter(|one| one.class >= Class::Source);
+        let breaking = breaking.filter(|one| one.accepted.is_none()).take(MOST_ANNOTATIONS);
+        let shown: Vec<_> =
+            breaking.map(|change| for_github(fails, &file, &change.to_string())).collect();
+        if shown.is_empty() && fails {
             return for_github(true, &file, conclusion);
         }
-        let annotation = |change: &Change| {
-            let is_error = match check {
-                Check::FailOn(class) => change.class >= class,
-                Check::Semver => fails,
-            };
-            for_github(is_error, &file, &self.line(change))
-        };
-        let shown: Vec<_> = breaking.iter().take(MOST_ANNOTATIONS).map(annotation).collect();
         shown.join("\n")
     }
 }

@@ -23,31 +23,10 @@ pub struct Report {
 }
 
 impl Report {
-    pub(crate) fn new(old: Document, new: Document, mut changes: Vec<Change>) -> Self {
-        changes.sort_by(|one, other| one.key().cmp(&other.key()));
-        Self { old, new, changes, notes: Vec::new() }
-    }
-
     /// The most severe class among the changes that were not accepted.
     #[must_use]
     pub fn class(&self) -> Option<Class> {
         self.changes.iter().filter(|one| one.accepted.is_none()).map(|one| one.class).max()
-    }
-
-    /// The changes as they are printed: equal changes of several operations or types are merged.
-    #[must_use]
-    pub fn grouped(&self) -> Vec<Change> {
-        let mut grouped: Vec<Change> = Vec::new();
-        for change in &self.changes {
-            match grouped.last_mut() {
-                Some(last) if last.key() == change.key() && last.accepted == change.accepted => {
-                    last.places.extend(change.places.iter().cloned());
-                    last.operations.extend(change.operations.iter().cloned());
-                }
-                _ => grouped.push(change.clone()),
-            }
-        }
-        grouped
     }
 
     /// Marks the changes that a file accepts, so that they do not make the check fail. A line that
@@ -55,7 +34,6 @@ impl Report {
     pub fn accept(&mut self, path: &Path) -> Result<()> {
         let file = path.display();
         let text = fs::read_to_string(path).with_context(|| format!("cannot read {file}"))?;
-        let grouped = self.grouped();
         for (at, line) in (1..).zip(text.lines().map(str::trim)) {
             if line.is_empty() || line.starts_with('#') {
                 continue;
@@ -69,11 +47,10 @@ impl Report {
             );
             let mut is_found = false;
             // Nobody knows what changed in schemas that were not compared, so no line accepts it.
-            for change in grouped.iter().filter(|change| change.kind != Kind::NotCompared) {
-                if words(&self.line(change)).strip_suffix(')') == Some(what) {
+            for change in self.changes.iter_mut().filter(|one| one.kind != Kind::NotCompared) {
+                if words(&change.to_string()).strip_suffix(')') == Some(what) {
                     is_found = true;
-                    let own = self.changes.iter_mut().filter(|one| one.key() == change.key());
-                    own.for_each(|one| one.accepted = Some(reason.trim().to_owned()));
+                    change.accepted = Some(reason.trim().to_owned());
                 }
             }
             if !is_found {

@@ -1,7 +1,4 @@
-//! Formats places and values for people.
-
-use crate::Document;
-use crate::json::{Json, steps};
+//! Formats values for people.
 
 /// The longest value that is shown in full, in characters.
 const LONGEST: usize = 40;
@@ -54,45 +51,4 @@ pub fn printable(text: &str) -> String {
 /// A text as a JSON string, in quotes.
 pub fn escaped(text: &str) -> String {
     serde_json::to_string(text).expect("a text is JSON")
-}
-
-/// Formats a JSON pointer without its operation: `NewBook.id`, `200[].title` or `query limit`.
-pub fn place_words(pointer: &str, document: &Document) -> String {
-    let written: Vec<&str> = pointer.split('/').collect();
-    let steps: Vec<String> = steps(pointer).collect();
-    let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
-    let mut words = String::new();
-    let mut at = 0;
-    while at < steps.len() {
-        let (used, word) = match steps[at..] {
-            ["components", "schemas", name, ..] if at == 0 => (3, name.to_owned()),
-            ["components", kind, name, ..] if at == 0 => (3, format!("{kind} {name}")),
-            ["paths", _, ..] if at == 0 => (3, String::new()),
-            ["requestBody", ..] => (1, "request".to_owned()),
-            ["responses", status, ..] => (2, status.to_owned()),
-            ["parameters", number, ..] => {
-                let parameter = Json::find(&document.json, &written[..at + 3].join("/"));
-                let reference = parameter.as_ref().and_then(Json::reference);
-                let target = reference.and_then(|target| Json::find(&document.json, target));
-                let parameter = target.or(parameter);
-                let text = |name| parameter.as_ref()?.text_of(name);
-                let place = text("in").unwrap_or("parameters");
-                (2, format!("{place} {}", text("name").unwrap_or(number)))
-            }
-            ["schema", _, ..] => (1, String::new()),
-            ["allOf", _, ..] => (2, String::new()),
-            ["content", "application/json", "schema", ..] => (3, String::new()),
-            ["content", media_type, "schema", ..] => (3, media_type.to_owned()),
-            ["properties", name, ..] => (2, format!(".{name}")),
-            ["additionalProperties", _, ..] => (1, ".*".to_owned()),
-            ["items", ..] => (1, "[]".to_owned()),
-            [name, ..] => (1, name.to_owned()),
-            [] => break,
-        };
-        let is_separate = !words.is_empty() && !word.is_empty() && !word.starts_with(['.', '[']);
-        words.push_str(if is_separate { " " } else { "" });
-        words.push_str(&word);
-        at += used;
-    }
-    words
 }

@@ -24,11 +24,10 @@ impl Comparison<'_> {
     fn parts(&mut self, at: &Spot, pairs: &[Pair<'_>], removed: Kind, added: Kind) {
         for (old, new) in pairs {
             let [old, new] = [old, new].map(|part| part.map(|part| &part.schema));
-            let at = at.placed(old.map(|one| one.place()), new.map(|one| one.place()));
             match (old, new) {
-                (Some(old), Some(new)) => self.schema(&at, old, new),
-                (Some(old), None) => self.report_schemas(&at, removed, Some(old), None),
-                (_, new) => self.report_schemas(&at, added, None, new.map(|new| &**new)),
+                (Some(old), Some(new)) => self.schema(at, old, new),
+                (Some(old), None) => self.report_schemas(at, removed, Some(old), None),
+                (_, new) => self.report_schemas(at, added, None, new.map(|new| &**new)),
             }
         }
     }
@@ -45,14 +44,12 @@ impl Comparison<'_> {
 
     /// Compares `oneOf` or `anyOf`, unless only one schema has them, and the discriminators.
     pub(super) fn alternatives(&mut self, at: &Spot, old: &Schema, new: &Schema) {
-        let [old_place, new_place] =
-            [old, new].map(|schema| schema.discriminator.as_ref().map(|one| one.place.clone()));
-        let discriminator_at = at.below("discriminator").placed(old_place, new_place);
+        let discriminator_at = at.below("discriminator");
         if let (Some(was), Some(is)) = (&old.alternatives, &new.alternatives) {
             let Alternatives { keyword, list } = &**was;
             let at = at.below(is.keyword);
             if *keyword != is.keyword {
-                self.report_text(&at, Kind::Limit, Some(keyword), Some(is.keyword));
+                self.report(&at, Kind::Limit, Some(keyword), Some(is.keyword));
             }
             let pairs = self.paired(list, &is.list);
             self.parts(&at, &pairs, Kind::PartRemoved, Kind::PartAdded);
@@ -61,7 +58,7 @@ impl Comparison<'_> {
         let (was, is) = match (&old.discriminator, &new.discriminator) {
             (None, None) => return,
             (Some(was), Some(is)) => {
-                let Discriminator { property, mapping: _, children, place: _, is_own: _ } = &**was;
+                let Discriminator { property, mapping: _, children, is_own: _ } = &**was;
                 if let (Some(old), Some(new)) = (children, &is.children) {
                     let pairs = self.paired(old, new);
                     self.parts(&discriminator_at, &pairs, Kind::PartRemoved, Kind::PartAdded);
@@ -69,7 +66,7 @@ impl Comparison<'_> {
                 }
                 if *property != is.property {
                     let at = discriminator_at.below("propertyName");
-                    self.report_text(&at, Kind::Discriminator, Some(property), Some(&is.property));
+                    self.report(&at, Kind::Discriminator, Some(property), Some(&is.property));
                 }
                 return;
             }
@@ -82,7 +79,7 @@ impl Comparison<'_> {
             _ => Kind::TypeNarrowed,
         };
         let [was, is] = [was, is].map(|one| one.as_ref().map(|one| &*one.property));
-        self.report_text(&discriminator_at, kind, was, is);
+        self.report(&discriminator_at, kind, was, is);
     }
 
     /// Compares two schemas of which only one has `oneOf` or `anyOf`. `written` has both schemas
@@ -124,8 +121,7 @@ impl Comparison<'_> {
     /// Compares a single schema with the alternative that it became, or the reverse. The name of
     /// the generated type is not compared, because it changes in any case.
     fn alternative(&mut self, at: &Spot, old: &Rc<Schema>, new: &Rc<Schema>) {
-        let at = at.placed(Some(old.place()), Some(new.place()));
-        let at = Spot { depth: at.depth + 1, ..at };
+        let at = Spot { depth: at.depth + 1, ..at.clone() };
         if let (Some(old_name), Some(new_name)) = (old.pointer(), new.pointer()) {
             self.queue(&at, old_name, new_name);
         } else if let (Some(resolved_old), Some(resolved_new)) =

@@ -10,12 +10,13 @@ use crate::model::{Content, MediaType};
 impl Comparison<'_> {
     /// Compares the media types of a body. A removed media type is compared with the most specific
     /// added range that includes it, or else with the added media types that it includes.
-    pub(super) fn content(&mut self, at: &Spot, old: &Content, new: &Content) {
+    pub(super) fn content(&mut self, owner: &Spot, old: &Content, new: &Content) {
+        let at = &owner.below("content");
         let added: Vec<&String> = new.keys().filter(|name| !old.contains_key(*name)).collect();
         let mut replacements = BTreeSet::new();
         for (name, was) in old {
             if let Some(is) = new.get(name) {
-                self.media_type(at, was, is);
+                self.media_type(owner, name, was, is);
                 continue;
             }
             let candidates = added.iter().copied().take(MOST_CANDIDATES);
@@ -28,27 +29,27 @@ impl Comparison<'_> {
                     .collect(),
             };
             if found.is_empty() {
-                self.report_text(at, Kind::MediaTypeRemoved, Some(name), None);
+                self.report(at, Kind::MediaTypeRemoved, Some(name), None);
             }
             for (kind, replacement) in found {
-                self.report_text(at, kind, Some(name), Some(replacement));
-                self.media_type(at, was, &new[replacement]);
+                self.report(at, kind, Some(name), Some(replacement));
+                self.media_type(owner, replacement, was, &new[replacement]);
                 replacements.insert(replacement);
             }
         }
         for name in added.into_iter().filter(|name| !replacements.contains(name)) {
             // A range may have included the media type before.
             if let Some(range) = closest(old.keys().take(MOST_CANDIDATES), name) {
-                self.media_type(at, &old[range], &new[name]);
+                self.media_type(owner, name, &old[range], &new[name]);
             }
-            self.report_text(at, Kind::MediaTypeAdded, None, Some(name));
+            self.report(at, Kind::MediaTypeAdded, None, Some(name));
         }
     }
 
-    fn media_type(&mut self, at: &Spot, old: &MediaType, new: &MediaType) {
+    fn media_type(&mut self, owner: &Spot, name: &str, old: &MediaType, new: &MediaType) {
         let MediaType { schema, extras } = old;
-        let at = at.placed(Some(extras.place.clone()), Some(new.extras.place.clone()));
-        self.schema(&at.below("schema"), schema, &new.schema);
+        let at = owner.below(if name == "application/json" { "" } else { name });
+        self.schema(&at, schema, &new.schema);
         self.extras(&at, extras, &new.extras);
     }
 }

@@ -5,8 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::change::Reach;
-use crate::json::{Place, step};
+use crate::change::{Place, Reach};
 use crate::kind::Direction;
 use crate::model::Pointer;
 
@@ -29,23 +28,24 @@ pub struct Graph {
     incoming: Vec<HashMap<Node, Direction>>,
     pairs: BTreeMap<Pair, Node>,
     /// The pairs that were not compared yet.
-    pending: Vec<(Pair, Node)>,
+    pending: Vec<(Pair, Spot)>,
     /// The operations, by the nodes of their requests and responses.
     roots: HashMap<Node, (String, Direction)>,
 }
 
 impl Graph {
-    /// Adds a node without edges, for a value that no operation uses.
-    pub fn node(&mut self) -> Node {
+    /// Adds a node without edges, and returns its spot. No operation uses it.
+    pub fn node(&mut self, place: Place) -> Spot {
         self.incoming.push(HashMap::new());
-        self.incoming.len() - 1
+        let node = self.incoming.len() - 1;
+        Spot { place, node, direction: Direction::all(), depth: 0 }
     }
 
     /// Adds a node for the request or the response of an operation.
-    pub fn root(&mut self, operation: &str, direction: Direction) -> Node {
-        let node = self.node();
-        self.roots.insert(node, (operation.to_owned(), direction));
-        node
+    pub fn root(&mut self, operation: &str, direction: Direction) -> Spot {
+        let spot = self.node(Place::default());
+        self.roots.insert(spot.node, (operation.to_owned(), direction));
+        spot
     }
 
     /// Adds an edge from a reference to a pair of types. Returns false if there are too many pairs.
@@ -55,8 +55,12 @@ impl Graph {
             Some(&node) => node,
             None if self.pairs.len() == MOST_PAIRS => return false,
             None => {
-                let node = self.node();
-                self.pending.push((pair.clone(), node));
+                // An inline schema has no name.
+                let is_named = new.is_component();
+                let place = if is_named { Place::of(new.short()) } else { from.place.clone() };
+                let spot = self.node(place);
+                let node = spot.node;
+                self.pending.push((pair.clone(), spot));
                 self.pairs.insert(pair, node);
                 node
             }
@@ -67,7 +71,7 @@ impl Graph {
     }
 
     /// The next pair to compare.
-    pub fn next(&mut self) -> Option<(Pair, Node)> {
+    pub fn next(&mut self) -> Option<(Pair, Spot)> {
         self.pending.pop()
     }
 
@@ -93,11 +97,10 @@ impl Graph {
     }
 }
 
-/// A place in both documents, and the node to which it belongs.
+/// A place, and the node to which it belongs.
 #[derive(Clone)]
 pub struct Spot {
-    pub old: Place,
-    pub new: Place,
+    pub place: Place,
     /// The pair of types, the request or the response that contains the place.
     pub node: Node,
     /// In which directions the value is sent: `readOnly` excludes requests.
@@ -107,20 +110,9 @@ pub struct Spot {
 }
 
 impl Spot {
-    pub fn new(old: Place, new: Place, node: Node) -> Self {
-        Self { old, new, node, direction: Direction::all(), depth: 0 }
-    }
-
     /// The spot of a member.
-    pub fn below(&self, name: &str) -> Self {
-        let [old, new] = [&self.old, &self.new].map(|place| step(place, name));
-        Self { old, new, depth: self.depth + 1, ..*self }
-    }
-
-    /// The same spot at other places. `None` keeps the place.
-    pub fn placed(&self, old: Option<Place>, new: Option<Place>) -> Self {
-        let (own_old, own_new) = (|| self.old.clone(), || self.new.clone());
-        Self { old: old.unwrap_or_else(own_old), new: new.unwrap_or_else(own_new), ..*self }
+    pub fn below(&self, step: &str) -> Self {
+        Self { place: self.place.below(step), depth: self.depth + 1, ..*self }
     }
 
     /// The same spot, in only this direction.

@@ -27,18 +27,19 @@ mod response;
 mod schema;
 mod values;
 
+use std::cmp::Reverse;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::Document;
-use crate::change::{Change, Reach, Shown};
-use crate::json::{Place, nearest, unified};
+use crate::change::{Change, Place, Reach, shown};
+use crate::json::unified;
 use crate::kind::Kind;
-use crate::model::{Annotations, Schema};
-use crate::read::{LONGEST_CHAIN, written};
-use crate::text::escaped;
+use crate::model::{Annotations, Schema, is_any};
+use crate::read::LONGEST_CHAIN;
+use crate::{Class, Document};
 use graph::{Graph, Spot};
 
 struct Comparison<'a> {
@@ -52,12 +53,11 @@ struct Comparison<'a> {
 struct Found {
     at: Spot,
     kind: Kind,
-    old: Option<Shown>,
-    new: Option<Shown>,
+    change: String,
 }
 
-/// Returns every change between two documents. Documents that differ but have no other change have
-/// one of text.
+/// Returns every change between two documents, the most severe first. Documents that differ but
+/// have no other change have one of text.
 pub fn changes(old: &Document, new: &Document) -> Vec<Change> {
     let mut comparison = Comparison { old, new, graph: Graph::default(), found: Vec::new() };
     comparison.operations();
@@ -67,7 +67,8 @@ pub fn changes(old: &Document, new: &Document) -> Vec<Change> {
     comparison.document_extras();
     let mut changes = comparison.finish();
     if changes.is_empty() && differ(old, new) {
-        changes.push(Change::new(Kind::Text, "#".to_owned(), None, None, Reach::default()));
+        let change = "text or spelling".to_owned();
+        changes.push(Change::new(Kind::Text, change, &Place::default(), Reach::default()));
     }
     changes
 }
@@ -85,8 +86,8 @@ fn differ(old: &Document, new: &Document) -> bool {
 }
 
 impl Comparison<'_> {
-    fn report(&mut self, at: &Spot, kind: Kind, old: Option<Shown>, new: Option<Shown>) {
-        self.found.push(Found { at: at.clone(), kind, old, new });
+    fn report(&mut self, at: &Spot, kind: Kind, old: Option<&str>, new: Option<&str>) {
+        self.found.push(Found { at: at.clone(), kind, change: shown(old, new) });
     }
 
     fn report_schemas(
@@ -96,24 +97,21 @@ impl Comparison<'_> {
         old: Option<&Schema>,
         new: Option<&Schema>,
     ) {
-        let (old, new) = (old.map(|one| self.old.shown(one)), new.map(|one| self.new.shown(one)));
-        self.report(at, kind, old, new);
-    }
-
-    fn report_text(&mut self, at: &Spot, kind: Kind, old: Option<&str>, new: Option<&str>) {
-        self.report(at, kind, old.map(Shown::text), new.map(Shown::text));
+        let [old, new] = [old, new].map(|schema| schema.map(brief));
+        self.report(at, kind, old.as_deref(), new.as_deref());
     }
 
     /// Reports a parameter, header, body or property that only one of the documents has.
-    fn in_one(&mut self, at: &Spot, is_required: bool, old: Option<Shown>, new: Option<Shown>) {
+    fn in_one(&mut self, at: &Spot, is_required: bool, old: Option<String>, new: Option<String>) {
         let kind = match (&old, is_required) {
             (Some(_), true) => Kind::Removed,
             (Some(_), false) => Kind::OptionalRemoved,
             (None, true) => Kind::RequiredAdded,
             (None, false) => Kind::Added,
         };
-        let shown = |shown: Shown| if is_required { shown.and(", required") } else { shown };
-        self.report(at, kind, old.map(shown), new.map(shown));
+        let required = if is_required { ", required" } else { "" };
+        let [old, new] = [old, new].map(|one| one.map(|one| one + required));
+        self.report(at, kind, old.as_deref(), new.as_deref());
     }
 
     fn required(&mut self, at: &Spot, was_required: bool, is_required: bool) {
@@ -121,16 +119,15 @@ impl Comparison<'_> {
             let kind = if is_required { Kind::Required } else { Kind::Optional };
             let [old, new] = [was_required, is_required]
                 .map(|required| Some(if required { "required" } else { "optional" }));
-            self.report_text(at, kind, old, new);
+            self.report(at, kind, old, new);
         }
     }
 
     /// Compares the queued pairs of types, and those that they queue.
     fn pairs(&mut self) {
-        while let Some((pair, node)) = self.graph.next() {
+        while let Some((pair, at)) = self.graph.next() {
             let old = self.old.model.schemas[&pair.old].clone();
             let new = self.new.model.schemas[&pair.new].clone();
-            let at = Spot::new(old.place(), new.place(), node);
             // A change of the name is reported where the type is used.
             let is_same_type = pair.old.is_component() && pair.old == pair.new;
             if is_same_type {
@@ -145,17 +142,16 @@ impl Comparison<'_> {
         let (old, new) = (&self.old.model, &self.new.model);
         let names = old.schemas.keys().chain(new.schemas.keys());
         for name in names.filter(|name| name.is_component()).collect::<BTreeSet<_>>() {
-            let place: Place = name.as_str().into();
-            let at = Spot::new(place.clone(), place, self.graph.node());
+            let at = self.graph.node(Place::of(name.short()));
             match (old.schemas.get(name), new.schemas.get(name)) {
                 (Some(_), Some(_)) => {
                     self.graph.add_edge(&at, name, name);
                 }
                 (Some(old_type), None) if !old.referenced.contains(name) => {
-                    self.report(&at, Kind::UnusedTypeRemoved, Some(self.old.shown(old_type)), None);
+                    self.report_schemas(&at, Kind::UnusedTypeRemoved, Some(old_type), None);
                 }
                 (None, Some(new_type)) if !new.referenced.contains(name) => {
-                    self.report(&at, Kind::UnusedTypeAdded, None, Some(self.new.shown(new_type)));
+                    self.report_schemas(&at, Kind::UnusedTypeAdded, None, Some(new_type));
                 }
                 _ => {}
             }
@@ -164,18 +160,15 @@ impl Comparison<'_> {
 
     /// Compares the extras of the document, of `components` and of `paths`.
     fn document_extras(&mut self) {
-        let node = self.graph.node();
-        for (old, new) in self.old.model.extras.iter().zip(&self.new.model.extras) {
-            let at = Spot::new(old.place.clone(), new.place.clone(), node);
-            self.extras(&at, old, new);
-        }
+        let at = self.graph.node(Place::default());
+        self.extras_by_object(&at, &self.old.model.extras, &self.new.model.extras);
     }
 
-    /// Adds to each change the operations that it affects, and merges equal changes of one place.
+    /// Adds to each change the operations that it affects, and merges equal changes.
     fn finish(self) -> Vec<Change> {
         let mut reached: HashMap<_, Reach> = HashMap::new();
         let mut all: BTreeMap<_, Reach> = BTreeMap::new();
-        for Found { at, kind, old, new } in self.found {
+        for Found { at, kind, change } in self.found {
             let reach = reached.entry(at.node).or_insert_with(|| self.graph.reach(at.node));
             let direction = reach.direction & at.direction;
             let is_used = !reach.operations.is_empty();
@@ -184,30 +177,44 @@ impl Comparison<'_> {
                 // The property is never sent in this direction.
                 continue;
             }
-            let place = match new {
-                None => nearest(&self.old.json, &at.old),
-                Some(_) => nearest(&self.new.json, &at.new),
-            };
-            let all = all.entry((place, kind, old, new)).or_default();
-            all.add(direction, &reach.operations);
+            all.entry((at.place, kind, change)).or_default().add(direction, &reach.operations);
         }
-        let changes = all.into_iter();
-        let changes = changes
-            .map(|((place, kind, old, new), reach)| Change::new(kind, place, old, new, reach));
-        changes.collect()
+        let mut merged: BTreeMap<Key, Change> = BTreeMap::new();
+        for ((place, kind, change), reach) in all {
+            let change = Change::new(kind, change, &place, reach);
+            match merged.entry(Key::of(&change, place)) {
+                Entry::Vacant(entry) => drop(entry.insert(change)),
+                Entry::Occupied(entry) => {
+                    let merged = entry.into_mut();
+                    merged.places.extend(change.places);
+                    merged.operations.extend(change.operations);
+                }
+            }
+        }
+        merged.into_values().collect()
+    }
+}
+
+/// Changes with equal keys are one change. The key leaves out the names of operations, types and
+/// statuses, and the whole place if a type was renamed.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    /// The most severe class comes first.
+    class: Reverse<Class>,
+    kind: Kind,
+    change: String,
+    path: String,
+}
+
+impl Key {
+    fn of(change: &Change, place: Place) -> Self {
+        let path = if change.kind == Kind::TypeName { String::new() } else { place.path };
+        let Change { class, kind, change, .. } = change;
+        Self { class: Reverse(*class), kind: *kind, change: change.clone(), path }
     }
 }
 
 impl Document {
-    /// Shows a schema: in full as the document has it, in brief as its name or its type.
-    fn shown(&self, schema: &Schema) -> Shown {
-        let full = match &schema.reference {
-            Some(pointer) => format!("{{\"$ref\":{}}}", escaped(pointer.as_str())),
-            None => written(&self.json, &schema.place()),
-        };
-        Shown { brief: brief(schema).unwrap_or_else(|| full.clone()), full }
-    }
-
     /// Follows a chain of references to a schema, and merges the annotations on the way. `None` if
     /// the chain has more than [`LONGEST_CHAIN`] references, because it may be a cycle.
     fn resolved(&self, schema: &Rc<Schema>) -> Option<Rc<Schema>> {
@@ -228,26 +235,27 @@ impl Document {
     }
 }
 
-/// The name or the type of a schema, with its format, items, properties or values.
-fn brief(schema: &Schema) -> Option<String> {
-    if let Some(pointer) = &schema.reference {
-        return Some(pointer.short().to_owned());
-    }
-    let short = |schema: &Schema| brief(schema).unwrap_or_else(|| "…".to_owned());
+/// Shows a schema: its name, or its type with its format, items, properties or values.
+fn brief(schema: &Schema) -> String {
     let list = |values: &BTreeSet<String>| values.iter().cloned().collect::<Vec<_>>().join(", ");
-    if let Some(alternatives) = &schema.alternatives {
-        let list: Vec<_> = alternatives.list.iter().map(|one| short(&one.schema)).collect();
-        return Some(format!("one of {}", list.join(", ")));
+    if let Some(pointer) = &schema.reference {
+        return pointer.short().to_owned();
     }
-    let type_ = schema.type_.as_deref()?;
-    Some(match (type_, &schema.items, &schema.enumeration, &schema.format) {
+    if let Some(alternatives) = &schema.alternatives {
+        let list: Vec<_> = alternatives.list.iter().map(|one| brief(&one.schema)).collect();
+        return format!("one of {}", list.join(", "));
+    }
+    let Some(type_) = &schema.type_ else {
+        return if is_any(schema) { "{}" } else { "{…}" }.to_owned();
+    };
+    match (&**type_, &schema.items, &schema.enumeration, &schema.format) {
         ("object", ..) if !schema.properties.is_empty() => {
             let names: Vec<&str> = schema.properties.keys().map(|name| &**name).collect();
             format!("object {{{}}}", names.join(", "))
         }
-        ("array", Some(items), ..) => format!("array of {}", short(items)),
+        ("array", Some(items), ..) => format!("array of {}", brief(items)),
         (_, _, Some(values), _) => format!("{type_} {}", list(values)),
         (_, _, None, Some(format)) => format!("{type_} ({format})"),
-        (_, _, None, None) => type_.to_owned(),
-    })
+        (_, _, None, None) => type_.to_string(),
+    }
 }

@@ -2,12 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Comparison;
 use super::graph::Spot;
-use crate::Document;
-use crate::change::Shown;
+use super::{Comparison, brief};
 use crate::kind::{Direction, Kind};
-use crate::model::{Field, FieldValue, Model, Operation, Security, Servers};
+use crate::model::{Field, FieldValue, Model, Operation, Requirements, Servers};
 
 impl Comparison<'_> {
     pub(super) fn operations(&mut self) {
@@ -32,20 +30,17 @@ impl Comparison<'_> {
 
     /// Reports an operation that only one document contains.
     fn operation_in_one(&mut self, operation: &Operation, kind: Kind) {
-        let node = self.graph.root(&operation.name, Direction::REQUEST);
-        let place = operation.extras.place.clone();
+        let at = self.graph.root(&operation.name, Direction::REQUEST);
         let name = Some(&operation.name[..]);
         let (old, new) = if kind == Kind::OperationAdded { (None, name) } else { (name, None) };
-        self.report_text(&Spot::new(place.clone(), place, node), kind, old, new);
+        self.report(&at, kind, old, new);
     }
 
     /// Compares an operation that both documents contain. If it has moved, its path and its servers
     /// changed, but not its URLs.
     fn operation(&mut self, old: &Operation, new: &Operation, has_moved: bool) {
-        let [at, response] = [Direction::REQUEST, Direction::RESPONSE].map(|direction| {
-            let node = self.graph.root(&old.name, direction);
-            Spot::new(old.extras.place.clone(), new.extras.place.clone(), node)
-        });
+        let [at, response] = [Direction::REQUEST, Direction::RESPONSE]
+            .map(|direction| self.graph.root(&old.name, direction));
         let Operation {
             name: _,
             url_paths,
@@ -55,44 +50,33 @@ impl Comparison<'_> {
             body,
             responses,
             extras,
-            path_extras,
-            responses_extras,
         } = old;
-        let places = [security, &new.security].map(|security| Some(security.place.clone()));
-        let [old_place, new_place] = places;
-        self.security(&at.placed(old_place, new_place), security, &new.security);
-        self.fields(&at.below("parameters"), parameters, &new.parameters);
-        self.field(&at.below("requestBody"), body.as_ref(), new.body.as_ref());
-        let responses_at = response.below("responses");
-        self.extras(&responses_at, responses_extras, &new.responses_extras);
-        self.responses(&responses_at, responses, &new.responses);
+        self.security(&at.below("security"), security, &new.security);
+        self.fields(&at, parameters, &new.parameters);
+        self.field(&at, body.as_ref(), new.body.as_ref());
+        self.responses(&response, responses, &new.responses);
         // In a callback, the service sends the request, and the client sends the response.
-        for name in extras.whole.get("callbacks").iter().flat_map(|whole| &whole.references) {
+        for name in extras[""].whole.get("callbacks").iter().flat_map(|whole| &whole.references) {
             self.queue(&response, name, name);
         }
-        self.extras(&at, extras, &new.extras);
-        let path_at =
-            at.placed(Some(path_extras.place.clone()), Some(new.path_extras.place.clone()));
-        self.extras(&path_at, path_extras, &new.path_extras);
-        let servers_at = at.placed(Some(servers.place.clone()), Some(new.servers.place.clone()));
+        self.extras_by_object(&at, extras, &new.extras);
         let has_other_urls = !url_paths.is_subset(&new.url_paths);
-        if has_other_urls || !has_moved && servers.all != new.servers.all {
+        if has_other_urls || !has_moved && *servers != new.servers {
             let kind = if has_other_urls { Kind::Address } else { Kind::Server };
             let [was, is] = [servers, &new.servers].map(urls);
-            self.report_text(&servers_at, kind, Some(&was), Some(&is));
+            self.report(&at.below("servers"), kind, Some(&was), Some(&is));
         }
     }
 
     /// Compares the security requirements, of which a request has to satisfy one.
-    fn security(&mut self, at: &Spot, old: &Security, new: &Security) {
-        let (before, after) = (&old.requirements, &new.requirements);
-        if before == after {
+    fn security(&mut self, at: &Spot, old: &Requirements, new: &Requirements) {
+        if old == new {
             return;
         }
-        let is_still_enough = |old: &BTreeSet<String>| after.iter().any(|new| new.is_subset(old));
-        let is_loosened = before.iter().all(is_still_enough);
+        let is_still_enough = |old: &BTreeSet<String>| new.iter().any(|new| new.is_subset(old));
+        let is_loosened = old.iter().all(is_still_enough);
         let kind = if is_loosened { Kind::SecurityLoosened } else { Kind::SecurityTightened };
-        let [removed, added] = [before - after, after - before].map(|requirements| {
+        let [removed, added] = [old - new, new - old].map(|requirements| {
             let shown = requirements.into_iter().map(|schemes| {
                 if schemes.is_empty() {
                     "anybody".to_owned()
@@ -102,7 +86,7 @@ impl Comparison<'_> {
             });
             shown.reduce(|all, one| all + ", or " + &one)
         });
-        self.report_text(at, kind, removed.as_deref(), added.as_deref());
+        self.report(at, kind, removed.as_deref(), added.as_deref());
     }
 
     /// Compares the parameters of an operation, or the headers of a response.
@@ -113,50 +97,40 @@ impl Comparison<'_> {
         new: &BTreeMap<String, Field>,
     ) {
         for key in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
-            let at = at.below(key);
-            self.field(&at, old.get(key), new.get(key));
+            self.field(at, old.get(key), new.get(key));
         }
     }
 
     /// Compares a parameter, a header or a request body.
     fn field(&mut self, at: &Spot, old: Option<&Field>, new: Option<&Field>) {
-        let place = |field: &Field| field.extras.place.clone();
-        let at = at.placed(old.map(place), new.map(place));
+        let Some(field) = new.or(old) else { return };
+        let at = at.below(format!("{} {}", field.in_, field.name).trim());
         let (Some(old), Some(new)) = (old, new) else {
-            if old.or(new).is_none() {
-                return;
-            }
-            let is_required = old.or(new).is_some_and(|field| field.is_required);
-            let old = old.map(|field| shown(self.old, field));
-            let new = new.map(|field| shown(self.new, field));
-            return self.in_one(&at, is_required, old, new);
+            return self.in_one(&at, field.is_required, old.map(shown), new.map(shown));
         };
         let Field { name, in_, is_required, value, extras } = old;
         if &**in_ == "path" && *name != new.name {
             let at = at.below("name");
-            self.report_text(&at, Kind::PathParameterRenamed, Some(name), Some(&new.name));
+            self.report(&at, Kind::PathParameterRenamed, Some(name), Some(&new.name));
         }
         match (value, &new.value) {
             (FieldValue::Content(old), FieldValue::Content(new)) => {
-                let at = at.below("content");
                 self.content(&at, old, new);
             }
             (
                 FieldValue::Schema { schema: old, style: was },
                 FieldValue::Schema { schema: new, style: is },
             ) => {
-                self.schema(&at.below("schema"), old, new);
+                self.schema(&at, old, new);
                 if was != is {
-                    self.report_text(&at.below("style"), Kind::Encoding, Some(was), Some(is));
+                    self.report(&at.below("style"), Kind::Encoding, Some(was), Some(is));
                 }
             }
             _ => {
-                let (old, new) = (shown(self.old, old), shown(self.new, new));
-                return self.report(&at, Kind::Encoding, Some(old), Some(new));
+                return self.report(&at, Kind::Encoding, Some(&shown(old)), Some(&shown(new)));
             }
         }
-        let required_at = at.below("required");
-        self.required(&required_at, *is_required, new.is_required);
+        self.required(&at, *is_required, new.is_required);
         self.extras(&at, extras, &new.extras);
     }
 }
@@ -171,18 +145,18 @@ fn only<'a>(
 }
 
 /// Shows the schema of a field, or its media types.
-fn shown(document: &Document, field: &Field) -> Shown {
+fn shown(field: &Field) -> String {
     match &field.value {
-        FieldValue::Schema { schema, .. } => document.shown(schema),
+        FieldValue::Schema { schema, .. } => brief(schema),
         FieldValue::Content(content) => {
             let names: Vec<&str> = content.keys().map(String::as_str).collect();
-            Shown::text(&names.join(", "))
+            names.join(", ")
         }
     }
 }
 
 /// The URLs of a list of servers.
 fn urls(servers: &Servers) -> String {
-    let Servers { all, place: _ } = servers;
-    if all.is_empty() { "/".to_owned() } else { all.iter().cloned().collect::<Vec<_>>().join(", ") }
+    let all: Vec<&str> = servers.iter().map(String::as_str).collect();
+    if all.is_empty() { "/".to_owned() } else { all.join(", ") }
 }

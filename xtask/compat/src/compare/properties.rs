@@ -3,43 +3,31 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::Comparison;
 use super::graph::Spot;
-use crate::Document;
-use crate::change::Shown;
-use crate::json::Place;
+use super::{Comparison, brief};
 use crate::kind::{Direction, Kind};
 use crate::model::{AdditionalProperties, Schema};
 
 impl Comparison<'_> {
     /// Compares `properties` and `required`.
     pub(super) fn properties(&mut self, at: &Spot, old: &Schema, new: &Schema) {
-        let properties = at.below("properties");
         let names = old.properties.keys().chain(new.properties.keys());
         for name in names.chain(&old.required).chain(&new.required).collect::<BTreeSet<_>>() {
             let (was, is) = (old.properties.get(name), new.properties.get(name));
-            let at = properties.below(name);
-            let at = at.placed(was.map(|one| one.place()), is.map(|one| one.place()));
+            let at = at.below(&format!(".{name}"));
             let required = [old, new].map(|object| object.required.contains(name));
             let [was_required, is_required] = required;
             match (was, is) {
                 (Some(was), Some(is)) => self.property(&at, [was, is], required),
                 (Some(was), None) => {
                     let resolved = self.old.resolved(was).unwrap_or_default();
-                    let was = Some(self.old.shown(was));
-                    self.in_one(&at.only(direction(&resolved)), was_required, was, None);
+                    let at = at.only(direction(&resolved));
+                    self.in_one(&at, was_required, Some(brief(was)), None);
                 }
                 (None, Some(is)) => {
                     self.new_property(&at, &old.additional_properties, is, required);
                 }
-                (None, None) if was_required != is_required => {
-                    let kind = if is_required { Kind::Required } else { Kind::Optional };
-                    let [was, is] = [was_required, is_required].map(|required| {
-                        format!("{name} {}", if required { "required" } else { "optional" })
-                    });
-                    self.report_text(&at, kind, Some(&was), Some(&is));
-                }
-                (None, None) => {}
+                (None, None) => self.required(&at, was_required, is_required),
             }
         }
     }
@@ -56,8 +44,7 @@ impl Comparison<'_> {
         let resolved_new = self.new.resolved(new).unwrap_or_default();
         let (was, is) = (&resolved_old.annotations, &resolved_new.annotations);
         if was.is_read_only && !is.is_read_only && is_required {
-            let new = Some(self.new.shown(new));
-            self.in_one(&at.only(Direction::REQUEST), true, None, new);
+            self.in_one(&at.only(Direction::REQUEST), true, None, Some(brief(new)));
         }
         let at = self.directions(at, &resolved_old, &resolved_new);
         self.required(&at, was_required, is_required);
@@ -74,20 +61,19 @@ impl Comparison<'_> {
     ) {
         let resolved = self.new.resolved(new).unwrap_or_default();
         let at = at.only(direction(&resolved));
-        let shown = Some(self.new.shown(new));
         match additional {
             AdditionalProperties::None => {
                 let kind =
                     if is_required { Kind::RequiredAddedToClosed } else { Kind::AddedToClosed };
-                return self.report(&at, kind, None, shown);
+                return self.report_schemas(&at, kind, None, Some(new));
             }
             // A property with this name had to fit the schema of additional properties before.
             AdditionalProperties::Schema(old) => {
-                self.schema(&at.placed(Some(old.place()), None), old, new);
+                self.schema(&at, old, new);
             }
             AdditionalProperties::Any => {}
         }
-        self.in_one(&at, is_required && !was_required, None, shown);
+        self.in_one(&at, is_required && !was_required, None, Some(brief(new)));
     }
 
     /// Compares `readOnly` and `writeOnly`. Returns the spot with the direction of the property.
@@ -99,8 +85,8 @@ impl Comparison<'_> {
         ] {
             let at = at.only(excluded).below(name);
             match (was, is) {
-                (false, true) => self.report_text(&at, Kind::OneWay, None, Some("true")),
-                (true, false) => self.report_text(&at, Kind::BothWays, Some("true"), None),
+                (false, true) => self.report(&at, Kind::OneWay, None, Some("true")),
+                (true, false) => self.report(&at, Kind::BothWays, Some("true"), None),
                 _ => {}
             }
         }
@@ -114,23 +100,20 @@ impl Comparison<'_> {
         old: &AdditionalProperties,
         new: &AdditionalProperties,
     ) {
-        let shown = |document: &Document, additional: &AdditionalProperties| match additional {
-            AdditionalProperties::Any => Some(Shown::text("true")),
-            AdditionalProperties::None => Some(Shown::text("false")),
-            AdditionalProperties::Schema(schema) => Some(document.shown(schema)),
-        };
-        let (old_shown, new_shown) = (shown(self.old, old), shown(self.new, new));
-        // Without `additionalProperties`, a change is placed at the object.
-        let schema = |additional: &AdditionalProperties, place: &Place| match additional {
-            AdditionalProperties::Any => Some(Rc::new(Schema::any(place.clone()))),
+        let schema = |additional: &AdditionalProperties| match additional {
+            AdditionalProperties::Any => Some(Rc::new(Schema::default())),
             AdditionalProperties::None => None,
             AdditionalProperties::Schema(schema) => Some(schema.clone()),
         };
-        match (schema(old, &at.old), schema(new, &at.new)) {
-            _ if old == new && *old == AdditionalProperties::Any => {}
+        match (schema(old), schema(new)) {
+            _ if *old == AdditionalProperties::Any && old == new => {}
             (None, None) => {}
-            (None, Some(_)) => self.report(at, Kind::LimitLoosened, old_shown, new_shown),
-            (Some(_), None) => self.report(at, Kind::LimitTightened, old_shown, new_shown),
+            (None, Some(is)) => {
+                self.report(at, Kind::LimitLoosened, Some("false"), Some(&brief(&is)));
+            }
+            (Some(was), None) => {
+                self.report(at, Kind::LimitTightened, Some(&brief(&was)), Some("false"));
+            }
             (Some(was), Some(is)) => self.schema(at, &was, &is),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Comparison;
 use super::graph::Spot;
-use crate::change::Shown;
+use crate::change::Place;
 use crate::kind::Kind;
 use crate::model::{Response, Text};
 
@@ -15,7 +15,8 @@ impl Comparison<'_> {
     /// Compares the responses by status.
     pub(super) fn responses(&mut self, at: &Spot, old: &Responses, new: &Responses) {
         for status in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
-            self.status(&at.below(status), status, old, new);
+            let at = Spot { place: Place::of(status), ..at.clone() };
+            self.status(&at, status, old, new);
         }
     }
 
@@ -28,7 +29,6 @@ impl Comparison<'_> {
             other != status && covers(status, other) && self::is_success(other, new) == was_success
         };
         let is_split = new.keys().any(|other| is_part(other));
-        let media_types = |response| Some(Shown::text(&media_types(response)));
         match (before, after) {
             (Some(before), Some(after)) => {
                 let is_success = was_success || is_success;
@@ -38,9 +38,9 @@ impl Comparison<'_> {
                     [Kind::RefusalRemoved, Kind::RefusalAdded]
                 };
                 if !new.contains_key(status) {
-                    self.report(at, removed, media_types(before), None);
+                    self.report(at, removed, Some(&media_types(before)), None);
                 } else if !old.contains_key(status) {
-                    self.report(at, added, None, media_types(after));
+                    self.report(at, added, None, Some(&media_types(after)));
                 }
                 self.response(at, before, after);
             }
@@ -48,7 +48,7 @@ impl Comparison<'_> {
             (Some(_), None) if is_split && (was_success || status != "default") => {}
             (Some(before), None) => {
                 let kind = if was_success { Kind::SuccessRemoved } else { Kind::RefusalRemoved };
-                self.report(at, kind, media_types(before), None);
+                self.report(at, kind, Some(&media_types(before)), None);
             }
             (None, Some(after)) => {
                 let kind = if !is_success {
@@ -58,7 +58,7 @@ impl Comparison<'_> {
                 } else {
                     Kind::SuccessAdded
                 };
-                self.report(at, kind, None, media_types(after));
+                self.report(at, kind, None, Some(&media_types(after)));
             }
             (None, None) => {}
         }
@@ -66,17 +66,14 @@ impl Comparison<'_> {
 
     fn response(&mut self, at: &Spot, old: &Response, new: &Response) {
         let Response { content, headers, extras } = old;
-        let at = at.placed(Some(extras.place.clone()), Some(new.extras.place.clone()));
-        let content_at = at.below("content");
-        let shown = |response| Some(Shown::text(&media_types(response)));
         match (content, &new.content) {
-            (Some(old), Some(new)) => self.content(&content_at, old, new),
-            (None, Some(_)) => self.report(&content_at, Kind::AnswerAdded, None, shown(new)),
-            (Some(_), None) => self.report(&content_at, Kind::Removed, shown(old), None),
+            (Some(old), Some(new)) => self.content(at, old, new),
+            (None, Some(_)) => self.report(at, Kind::AnswerAdded, None, Some(&media_types(new))),
+            (Some(_), None) => self.report(at, Kind::Removed, Some(&media_types(old)), None),
             (None, None) => {}
         }
-        self.fields(&at.below("headers"), headers, &new.headers);
-        self.extras(&at, extras, &new.extras);
+        self.fields(at, headers, &new.headers);
+        self.extras(at, extras, &new.extras);
     }
 }
 

@@ -7,10 +7,8 @@ use super::graph::Spot;
 use super::values::types;
 use super::{Comparison, Found};
 use crate::Document;
-use crate::change::Shown;
-use crate::json::{Place, steps};
 use crate::kind::Kind;
-use crate::model::{Annotations, Nullable, Pointer, Schema, Text, is_any};
+use crate::model::{Annotations, Nullable, Origins, Pointer, Schema, Text, is_any};
 
 impl Comparison<'_> {
     /// Compares two schemas, and the names of their generated types.
@@ -26,25 +24,24 @@ impl Comparison<'_> {
         new: &Rc<Schema>,
         with_names: bool,
     ) {
-        let at = at.placed(Some(old.place()), Some(new.place()));
         let first = self.found.len();
         if let (Some(old_name), Some(new_name)) = (old.pointer(), new.pointer()) {
-            self.annotations(&at, old, new);
-            self.queue(&at, old_name, new_name);
+            self.annotations(at, old, new);
+            self.queue(at, old_name, new_name);
         } else if let (Some(resolved_old), Some(resolved_new)) =
             (self.old.resolved(old), self.new.resolved(new))
         {
-            self.annotations(&at, &resolved_old, &resolved_new);
-            self.assertions(&at, [old, new], &resolved_old, &resolved_new);
+            self.annotations(at, &resolved_old, &resolved_new);
+            self.assertions(at, [old, new], &resolved_old, &resolved_new);
         } else {
-            return self.report_schemas(&at, Kind::NotCompared, Some(old), Some(new));
+            return self.report_schemas(at, Kind::NotCompared, Some(old), Some(new));
         }
         // These changes imply another generated type.
         let changes_type = |found: &Found| {
             matches!(found.kind, Kind::Type | Kind::TypeNarrowed | Kind::TypeWidened)
         };
         if with_names && !self.found[first..].iter().any(changes_type) {
-            self.type_names(&at, old, new);
+            self.type_names(at, old, new);
         }
     }
 
@@ -61,11 +58,11 @@ impl Comparison<'_> {
                 let names: Vec<&str> = names.iter().map(Pointer::short).collect();
                 (!names.is_empty()).then(|| names.join(" and "))
             });
-            self.report_text(at, Kind::TypeName, was.as_deref(), is.as_deref());
+            self.report(at, Kind::TypeName, was.as_deref(), is.as_deref());
         } else if old.generated.title != new.generated.title {
             let at = at.below("title");
             let [was, is] = [old, new].map(|schema| schema.generated.title.as_deref());
-            self.report_text(&at, Kind::TypeName, was, is);
+            self.report(&at, Kind::TypeName, was, is);
         }
     }
 
@@ -91,18 +88,16 @@ impl Comparison<'_> {
             // A change of the name is reported where the type is used.
             return;
         }
-        let name =
-            |all: &BTreeSet<Option<Pointer>>| if all.is_empty() { "one schema" } else { "allOf" };
+        let name = |origins: &Origins| if origins.is_empty() { "one schema" } else { "allOf" };
         if name(was) != name(is) {
-            return self.report_text(at, Kind::TypeName, Some(name(was)), Some(name(is)));
+            return self.report(at, Kind::TypeName, Some(name(was)), Some(name(is)));
         }
-        let owner = |place: Place| steps(&place).nth(2).unwrap_or_default();
-        for (name, property) in &old.properties {
-            let Some(new_property) = new.properties.get(name) else { continue };
-            let (was, is) = (owner(property.place()), owner(new_property.place()));
-            if was != is {
+        for name in old.properties.keys() {
+            if let (Some(was), Some(is)) = (owner(was, name), owner(is, name))
+                && was != is
+            {
                 let [was, is] = [was, is].map(|owner| format!("{name} of {owner}"));
-                return self.report_text(at, Kind::TypeName, Some(&was), Some(&is));
+                return self.report(at, Kind::TypeName, Some(&was), Some(&is));
             }
         }
     }
@@ -122,7 +117,7 @@ impl Comparison<'_> {
     fn default(&mut self, at: &Spot, old: Option<&Text>, new: Option<&Text>) {
         match (old, new) {
             (Some(was), Some(is)) if was != is => {
-                self.report_text(at, Kind::Default, Some(was), Some(is));
+                self.report(at, Kind::Default, Some(was), Some(is));
             }
             // Without a default, generated code has an empty list as well.
             (Some(one), None) | (None, Some(one)) if &**one == "[]" => {}
@@ -151,7 +146,7 @@ impl Comparison<'_> {
             Nullable::Unlisted => Some("not listed").filter(|_| kind == Kind::NullHint),
         });
         let at = at.below("nullable");
-        self.report_text(&at, kind, was, is);
+        self.report(&at, kind, was, is);
     }
 
     /// Compares the assertions of two schemas: the keywords that limit which values are valid.
@@ -189,8 +184,7 @@ impl Comparison<'_> {
         } = &**old;
         if let Some(kind) = types(old, new) {
             let [old_type, new_type] = [old, new].map(|schema| type_and_format(schema));
-            let type_at = at.below("type");
-            self.report(&type_at, kind, old_type, new_type);
+            self.report(&at.below("type"), kind, old_type.as_deref(), new_type.as_deref());
             if kind == Kind::Type || is_any(old) || is_any(new) {
                 // A comparison of the other keywords would add nothing.
                 return;
@@ -199,7 +193,7 @@ impl Comparison<'_> {
         self.properties(at, old, new);
         self.alternatives(at, old, new);
         let [additional_at, items_at, enum_at, all_of_at, not_at] =
-            ["additionalProperties", "items", "enum", "allOf", "not"].map(|name| at.below(name));
+            [".*", "[]", "enum", "allOf", "not"].map(|name| at.below(name));
         self.additional_properties(&additional_at, additional, &new.additional_properties);
         match (items, &new.items) {
             (Some(old), Some(new)) => self.schema(&items_at, old, new),
@@ -243,13 +237,16 @@ fn types_of(document: &Document, schema: &Schema) -> BTreeSet<Pointer> {
         .pointer()
         .and_then(|pointer| document.model.schemas.get(pointer))
         .map_or(schema, |schema| schema);
-    schema.generated.origins.iter().flatten().cloned().collect()
+    schema.generated.origins.keys().flatten().cloned().collect()
 }
 
-fn type_and_format(schema: &Schema) -> Option<Shown> {
-    let type_ = Shown::text(schema.type_.as_deref()?);
-    Some(match &schema.format {
-        Some(format) => type_.and(&format!(" ({format})")),
-        None => type_,
-    })
+/// The part of `allOf` from which a property comes.
+fn owner<'a>(origins: &'a Origins, property: &str) -> Option<&'a str> {
+    let (owner, _) = origins.iter().find(|(_, properties)| properties.contains(property))?;
+    Some(owner.as_ref().map_or("the type itself", Pointer::short))
+}
+
+fn type_and_format(schema: &Schema) -> Option<String> {
+    let format = schema.format.iter().map(|format| format!(" ({format})"));
+    Some([schema.type_.as_deref()?.to_owned()].into_iter().chain(format).collect())
 }

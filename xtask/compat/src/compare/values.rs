@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Comparison;
 use super::graph::Spot;
-use crate::change::Shown;
 use crate::kind::Kind;
 use crate::model::{Code, Schema, Text, allows};
 
@@ -24,19 +23,19 @@ impl Comparison<'_> {
             let kind = if new.is_some() { Kind::TypeNarrowed } else { Kind::TypeWidened };
             let [old, new] = [old, new].map(|list| {
                 let list: Vec<&str> = list?.iter().map(String::as_str).collect();
-                Some(Shown::json(&format!("[{}]", list.join(","))))
+                Some(format!("[{}]", list.join(",")))
             });
             if old.is_some() || new.is_some() {
-                self.report(at, kind, old, new);
+                self.report(at, kind, old.as_deref(), new.as_deref());
             }
             return;
         };
         let joined = |values: BTreeSet<String>| Vec::from_iter(values).join(", ");
         if !old.is_subset(new) {
-            self.report_text(at, Kind::ValuesRemoved, Some(&joined(old - new)), None);
+            self.report(at, Kind::ValuesRemoved, Some(&joined(old - new)), None);
         }
         if !new.is_subset(old) {
-            self.report_text(at, Kind::ValuesAdded, None, Some(&joined(new - old)));
+            self.report(at, Kind::ValuesAdded, None, Some(&joined(new - old)));
         }
     }
 
@@ -59,8 +58,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares the values of `x-extensible-enum` and `x-error-codes`, and their `retryable`. The
-    /// place of a change is the value in its list.
+    /// Compares the values of `x-extensible-enum` and `x-error-codes`, and their `retryable`.
     pub(super) fn codes(
         &mut self,
         at: &Spot,
@@ -68,22 +66,20 @@ impl Comparison<'_> {
         new: &BTreeMap<String, Code>,
     ) {
         for code in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
-            let (was, is) = (old.get(code), new.get(code));
-            let at = at.placed(was.map(|one| one.place.clone()), is.map(|one| one.place.clone()));
             let none = Code::default();
-            let (was, is) = (was.unwrap_or(&none), is.unwrap_or(&none));
-            let Code { place: _, is_listed, retryable } = was;
+            let [was, is] = [old, new].map(|codes| codes.get(code).unwrap_or(&none));
+            let Code { is_listed, retryable } = was;
             if *is_listed && !is.is_listed || retryable.is_some() && is.retryable.is_none() {
-                self.report_text(&at, Kind::CodeRemoved, Some(code), None);
+                self.report(at, Kind::CodeRemoved, Some(code), None);
             } else if is_listed != &is.is_listed || retryable.is_some() != is.retryable.is_some() {
-                self.report_text(&at, Kind::CodeAdded, None, Some(code));
+                self.report(at, Kind::CodeAdded, None, Some(code));
             } else if *retryable != is.retryable {
                 let is_lost = retryable.as_deref() == Some("true");
                 let kind = if is_lost { Kind::NoLongerRetryable } else { Kind::Retryable };
                 let [old, new] = [was, is].map(|one| {
                     format!("{code}, retryable: {}", one.retryable.as_deref().unwrap_or_default())
                 });
-                self.report_text(&at, kind, Some(&old), Some(&new));
+                self.report(at, kind, Some(&old), Some(&new));
             }
         }
     }

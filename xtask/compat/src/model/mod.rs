@@ -12,14 +12,11 @@ mod schema;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use derive_where::derive_where;
 pub use limit::allows;
 pub use schema::{
     AdditionalProperties, Alternative, Alternatives, Annotations, Code, Discriminator,
-    Fingerprints, Generated, Mapping, Nullable, Pointer, Schema, hash, is_any,
+    Fingerprints, Generated, Mapping, Nullable, Origins, Pointer, Schema, hash, is_any,
 };
-
-use crate::json::Place;
 
 /// A string of the document, which is cheap to clone.
 pub type Text = Rc<str>;
@@ -35,8 +32,8 @@ pub struct Model {
     pub referenced: BTreeSet<Pointer>,
     /// The fingerprints of `schemas`.
     pub fingerprints: Fingerprints,
-    /// The extensions and unknown keywords of the document, of `components` and of `paths`.
-    pub extras: Vec<Extras>,
+    /// The extras of the document, of `components` and of `paths`.
+    pub extras: ExtrasByObject,
 }
 
 /// An operation, with everything that it inherits from its path and from the document.
@@ -45,38 +42,30 @@ pub struct Operation {
     pub name: String,
     /// The path of each server's URL, followed by the path of the operation.
     pub url_paths: BTreeSet<String>,
-    pub security: Security,
+    pub security: Requirements,
     pub servers: Servers,
     /// The parameters by location and name; a path parameter has its number as the name.
     pub parameters: BTreeMap<String, Field>,
     pub body: Option<Field>,
     /// The responses by status.
     pub responses: BTreeMap<Text, Response>,
-    pub extras: Extras,
-    /// The extensions and unknown keywords of the Path Item Object.
-    pub path_extras: Extras,
-    /// The extensions and unknown keywords of the Responses Object.
-    pub responses_extras: Extras,
+    /// The extras of the operation, of its path and of its `responses`.
+    pub extras: ExtrasByObject,
 }
 
-/// The security requirements of an operation. A request has to satisfy one of them.
-pub struct Security {
-    /// Each requirement as the set of its security schemes and scopes. A scheme is described by
-    /// its type and location, because its name in the document means nothing to a client.
-    pub requirements: BTreeSet<BTreeSet<String>>,
-    pub place: Place,
-}
+/// The security requirements of an operation. A request has to satisfy one of them. Each is the set
+/// of its security schemes and scopes. A scheme is described by its type and location, because its
+/// name in the document means nothing to a client.
+pub type Requirements = BTreeSet<BTreeSet<String>>;
 
 /// The servers of an operation, each as a URL with its variables.
-pub struct Servers {
-    pub all: BTreeSet<String>,
-    pub place: Place,
-}
+pub type Servers = BTreeSet<String>;
 
 /// A parameter, a header or a request body.
 pub struct Field {
     pub name: Text,
-    /// The location of a parameter: `query`, `header`, `path` or `cookie`.
+    /// The location of a parameter: `query`, `header`, `path` or `cookie`. `headers` for a header of
+    /// a response, and `request` for a request body.
     pub in_: Text,
     pub is_required: bool,
     pub value: FieldValue,
@@ -109,13 +98,12 @@ pub struct Response {
     pub extras: Extras,
 }
 
+/// The extras of several objects. The one that contains the others has an empty name.
+pub type ExtrasByObject = BTreeMap<&'static str, Extras>;
+
 /// The keywords of an object that have no field of their own in the model.
-#[derive(Clone, Default)]
-#[derive_where(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Extras {
-    /// Where the object is.
-    #[derive_where(skip)]
-    pub place: Place,
     /// The extensions, and the keywords with [`Rule::Whole`](crate::keyword::Rule::Whole).
     pub whole: BTreeMap<Text, Whole>,
     /// The unknown keywords. A value in place of an object is here under the empty name.

@@ -7,7 +7,6 @@ use std::rc::Rc;
 use derive_where::derive_where;
 
 use super::{Extras, Text, Whole};
-use crate::json::Place;
 
 /// A schema. Two schemas are equal if they allow the same values with the same annotations.
 #[derive(Clone, Default)]
@@ -58,10 +57,13 @@ pub struct Generated {
     pub merged_at: Option<Pointer>,
     /// The `title` of an inline schema, if generators name a type after it.
     pub title: Option<Text>,
-    /// Where the keywords of a merged `allOf` come from; empty if nothing was merged. `None` stands
-    /// for keywords of the schema itself and of inline parts.
-    pub origins: BTreeSet<Option<Pointer>>,
+    /// Where the keywords of a merged `allOf` come from; empty if nothing was merged.
+    pub origins: Origins,
 }
+
+/// The types that were merged into a schema, with their properties. `None` stands for the schema
+/// itself and inline parts.
+pub type Origins = BTreeMap<Option<Pointer>, BTreeSet<Text>>;
 
 /// A JSON pointer to a schema. It is not hashed, so equal fingerprints do not need equal names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -147,19 +149,13 @@ pub struct Discriminator {
     pub mapping: Rc<Mapping>,
     /// Without `oneOf` and `anyOf`: the types that have this schema in their `allOf`.
     pub children: Option<Vec<Alternative>>,
-    #[derive_where(skip)]
-    pub place: Place,
     /// False if the schema inherits the discriminator from a type in its `allOf`.
     pub is_own: bool,
 }
 
 /// A value of `x-extensible-enum` or `x-error-codes`.
-#[derive(Clone, Default)]
-#[derive_where(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code {
-    /// Its place in `x-error-codes`, or else in `x-extensible-enum`.
-    #[derive_where(skip)]
-    pub place: Place,
     /// Whether it is in `x-extensible-enum`.
     pub is_listed: bool,
     /// Its `retryable` as JSON, if it is in `x-error-codes`.
@@ -171,7 +167,7 @@ impl Annotations {
     /// keyword, these take precedence.
     pub fn over(self, inner: &Self) -> Self {
         let Self { nullable, default, is_read_only, is_write_only, codes, extras } = self;
-        let Extras { place, whole, unknown } = extras;
+        let Extras { whole, unknown } = extras;
         let both = |own: BTreeMap<Text, Whole>, inner: &BTreeMap<Text, Whole>| {
             let mut both = inner.clone();
             both.extend(own);
@@ -184,7 +180,6 @@ impl Annotations {
             is_write_only: is_write_only || inner.is_write_only,
             codes: if codes.is_empty() { inner.codes.clone() } else { codes },
             extras: Extras {
-                place,
                 whole: both(whole, &inner.extras.whole),
                 unknown: both(unknown, &inner.extras.unknown),
             },
@@ -193,21 +188,6 @@ impl Annotations {
 }
 
 impl Schema {
-    /// A schema that allows every value.
-    pub fn any(place: Place) -> Self {
-        Self::default().at(place)
-    }
-
-    /// The same schema at another place.
-    pub fn at(mut self, place: Place) -> Self {
-        self.annotations.extras.place = place;
-        self
-    }
-
-    pub fn place(&self) -> Place {
-        self.annotations.extras.place.clone()
-    }
-
     /// The key in `Model::schemas` of the schema to which this one refers.
     pub fn pointer(&self) -> Option<&Pointer> {
         self.reference.as_ref().or(self.generated.merged_at.as_ref())

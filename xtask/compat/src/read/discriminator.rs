@@ -52,7 +52,6 @@ impl<'t> Reader<'t> {
             property: json.text_of("propertyName").unwrap_or_default().into(),
             mapping: Rc::new(self.mapping(json)),
             children: None,
-            place: json.place.clone(),
             is_own: true,
         }
     }
@@ -85,7 +84,7 @@ impl<'t> Reader<'t> {
                 .iter()
                 .map(|child| {
                     let reference = Some(child.clone());
-                    let schema = Schema { reference, ..Schema::any(json.place.clone()) };
+                    let schema = Schema { reference, ..Schema::default() };
                     Alternative { schema: Rc::new(schema), values: Some(values(child)) }
                 })
                 .collect();

@@ -7,26 +7,26 @@ use anyhow::Result;
 
 use super::schema::Position;
 use super::{Keywords, Reader};
-use crate::json::{Json, step};
+use crate::json::Json;
 use crate::model::{Content, Field, FieldValue, MediaType, Nullable, Response, Schema};
 
 impl<'t> Reader<'t> {
-    /// Reads a parameter, a header or a request body.
-    pub fn field(&mut self, json: &Json<'t>, is_request: bool) -> Result<Field> {
+    /// Reads a parameter, a header or a request body. Only a parameter has `name` and `in` itself.
+    pub fn field(&mut self, json: &Json<'t>, in_: &str, name: &str) -> Result<Field> {
         let mut keywords = Keywords::of(json);
-        let name = keywords.take_text("name").unwrap_or_default().into();
-        let in_ = keywords.take_text("in").unwrap_or_default();
+        let name = keywords.take_text("name").unwrap_or(name).into();
+        let in_ = keywords.take_text("in").unwrap_or(in_);
         let is_required = keywords.take_flag("required");
         let [schema, style, explode] =
             ["schema", "style", "explode"].map(|keyword| keywords.take(keyword));
         let value = if let Some(content) = keywords.take("content") {
-            FieldValue::Content(self.content(&content, is_request)?)
+            FieldValue::Content(self.content(&content, in_ != "headers")?)
         } else {
             let by_default = if ["query", "cookie"].contains(&in_) { "form" } else { "simple" };
             let style = style.and_then(|one| one.text()).unwrap_or(by_default);
             let explode = explode.map_or(style == "form", |value| *value == true);
             let style = format!("{style}, explode: {explode}").into();
-            let mut schema = self.schema_of(json, schema);
+            let mut schema = self.schema_of(schema);
             if schema.annotations.nullable != Nullable::No {
                 // Null cannot be sent as text.
                 Rc::make_mut(&mut schema).annotations.nullable = Nullable::No;
@@ -59,7 +59,7 @@ impl<'t> Reader<'t> {
             let key = name.to_lowercase();
             if key != "content-type" {
                 let header = self.followed(&header)?;
-                fields.insert(key, self.field(&header, false)?);
+                fields.insert(key, self.field(&header, "headers", name)?);
             }
         }
         Ok(fields)
@@ -76,7 +76,7 @@ impl<'t> Reader<'t> {
             if !is_request || !is_form(&normalised) {
                 keywords.unread.remove("encoding");
             }
-            let schema = self.schema_of(&media, schema);
+            let schema = self.schema_of(schema);
             let media = MediaType { schema, extras: self.extras(keywords, "media") };
             // Two spellings of the same media type stay apart.
             let is_taken = name != normalised && content.get(&normalised).is_some();
@@ -86,11 +86,8 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads the schema of a field or a media type. Without a schema, every value is allowed.
-    fn schema_of(&mut self, owner: &Json<'t>, schema: Option<Json<'t>>) -> Rc<Schema> {
-        schema.map_or_else(
-            || Rc::new(Schema::any(step(&owner.place, "schema"))),
-            |schema| self.schema(&schema, Position::Inner),
-        )
+    fn schema_of(&mut self, schema: Option<Json<'t>>) -> Rc<Schema> {
+        schema.map(|schema| self.schema(&schema, Position::Inner)).unwrap_or_default()
     }
 }
 

@@ -7,10 +7,9 @@ use std::mem::take;
 use std::rc::Rc;
 
 use super::Reader;
-use super::schema::Position;
 use crate::model::{
-    AdditionalProperties, Alternative, Alternatives, Annotations, Generated, Nullable, Pointer,
-    Schema, Text, allows, is_any,
+    AdditionalProperties, Alternative, Alternatives, Annotations, Generated, Nullable, Origins,
+    Pointer, Schema, Text, allows, is_any,
 };
 
 /// The limit of properties that are copied from types into the types that have them in `allOf`.
@@ -20,26 +19,32 @@ const MOST_PROPERTIES: usize = 1_000_000;
 const DEEPEST_ALL_OF: usize = 20;
 
 impl Reader<'_> {
-    /// Adds `allOf`, `oneOf` and `anyOf` to the other keywords of a schema.
+    /// Adds `allOf`, `oneOf` and `anyOf` to the other keywords of a schema. `inner` is the place of
+    /// an inline schema.
     pub fn composed(
         &mut self,
         mut schema: Schema,
         mut all_of: Vec<Rc<Schema>>,
         one_of: Vec<Rc<Schema>>,
         any_of: Vec<Rc<Schema>>,
-        position: Position,
+        inner: Option<Pointer>,
     ) -> Schema {
         for (keyword, list) in [("oneOf", one_of), ("anyOf", any_of)] {
             if !list.is_empty() {
                 add_alternatives(&mut schema, &mut all_of, keyword, list);
             }
         }
-        if all_of.is_empty() { schema } else { self.merged(schema, all_of, position) }
+        if all_of.is_empty() { schema } else { self.merged(schema, all_of, inner) }
     }
 
     /// Merges the parts of `allOf` and the keywords beside it into one schema.
-    fn merged(&mut self, schema: Schema, all_of: Vec<Rc<Schema>>, position: Position) -> Schema {
-        let (place, title) = (schema.place(), schema.generated.title.clone());
+    fn merged(
+        &mut self,
+        schema: Schema,
+        all_of: Vec<Rc<Schema>>,
+        inner: Option<Pointer>,
+    ) -> Schema {
+        let title = schema.generated.title.clone();
         let (annotations, mut parts) = split(schema, all_of);
         if parts.len() < 2 {
             let mut only = Rc::unwrap_or_clone(parts.pop().unwrap_or_default());
@@ -47,18 +52,24 @@ impl Reader<'_> {
             only.generated.title = title.or(only.generated.title.take());
             return only;
         }
-        if position == Position::Inner && parts.iter().any(|part| part.pointer().is_some()) {
+        if let Some(pointer) = inner
+            && parts.iter().any(|part| part.pointer().is_some())
+        {
             // The types may be recursive, so this schema is merged once, under its own pointer.
-            let merged_at = Some(self.referenced(Pointer::new(&place)));
-            let generated = Generated { merged_at, title, origins: BTreeSet::new() };
+            let merged_at = Some(self.referenced(pointer));
+            let generated = Generated { merged_at, title, origins: Origins::new() };
             return Schema { all_of: parts, annotations, generated, ..Schema::default() };
         }
-        let origins = parts.iter().flat_map(|part| origins(part)).collect();
+        let mut origins = Origins::new();
         let mut resolved = Vec::new();
         let mut unmerged = Vec::new();
         for part in parts {
-            match self.resolved_part(&part) {
-                Some(part) => resolved.push(part),
+            let target = self.resolved_part(&part);
+            for (origin, properties) in origins_of(&part, target.as_ref()) {
+                origins.entry(origin).or_default().extend(properties);
+            }
+            match target {
+                Some(target) => resolved.push(target),
                 None => unmerged.push(part),
             }
         }
@@ -121,7 +132,7 @@ fn add_alternatives(
     let list = list.into_iter().map(Alternative::of).collect();
     let alternatives = Some(Box::new(Alternatives { keyword, list }));
     if schema.alternatives.is_some() {
-        all_of.push(Rc::new(Schema { alternatives, ..Schema::any(schema.place()) }));
+        all_of.push(Rc::new(Schema { alternatives, ..Schema::default() }));
     } else {
         schema.alternatives = alternatives;
     }
@@ -130,13 +141,12 @@ fn add_alternatives(
 /// Separates the annotations of a schema with `allOf` from the parts that limit values. The other
 /// keywords beside `allOf` become one more part.
 fn split(mut schema: Schema, all_of: Vec<Rc<Schema>>) -> (Annotations, Vec<Rc<Schema>>) {
-    let place = schema.place();
     let mut annotations = take(&mut schema.annotations);
     schema.annotations.extras.unknown = take(&mut annotations.extras.unknown);
     schema.generated = Generated::default();
     let mut parts = Vec::new();
     if schema != Schema::default() {
-        parts.push(Rc::new(schema.at(place)));
+        parts.push(Rc::new(schema));
     }
     for part in all_of {
         if is_any(&part) {
@@ -148,12 +158,13 @@ fn split(mut schema: Schema, all_of: Vec<Rc<Schema>>) -> (Annotations, Vec<Rc<Sc
     (annotations, sorted(parts))
 }
 
-/// Where the keywords of a part come from.
-fn origins(part: &Schema) -> BTreeSet<Option<Pointer>> {
+/// Where the keywords of a part come from. `target` is the schema to which it refers.
+fn origins_of(part: &Schema, target: Option<&Schema>) -> Origins {
     if !part.generated.origins.is_empty() {
         return part.generated.origins.clone();
     }
-    BTreeSet::from([part.type_name().cloned()])
+    let properties = target.into_iter().flat_map(|target| target.properties.keys().cloned());
+    Origins::from([(part.type_name().cloned(), properties.collect())])
 }
 
 /// Merges parts of `allOf` into one schema. Its `all_of` gets `unmerged`, and the keywords that the
@@ -164,7 +175,7 @@ fn intersection(mut parts: Vec<Schema>, mut unmerged: Vec<Rc<Schema>>) -> Schema
     let nulls = typed().chain(&parts).map(|part| part.annotations.nullable);
     let null = nulls.into_iter().find(|null| *null != Nullable::No);
     let null = null.filter(|_| typed().all(|part| part.annotations.nullable != Nullable::No));
-    let mut merged = Schema::any(parts.last().map(Schema::place).unwrap_or_default());
+    let mut merged = Schema::default();
     while let Some(mut part) = parts.pop() {
         // `additionalProperties` limits the properties of all other parts, but one schema would
         // apply it only to those that have no name in any part.
@@ -201,8 +212,7 @@ fn add(merged: &mut Schema, part: Schema, unmerged: &mut Vec<Rc<Schema>>) {
         annotations,
         generated: _,
     } = part;
-    let place = merged.place();
-    let mut keep_apart = |schema: Schema| unmerged.push(Rc::new(schema.at(place.clone())));
+    let mut keep_apart = |schema: Schema| unmerged.push(Rc::new(schema));
     let type_ = match (merged.type_.as_deref(), type_.as_deref()) {
         (Some("number"), Some("integer")) => merged.type_.take().and(type_),
         (Some("integer"), Some("number")) => None,
@@ -277,13 +287,12 @@ fn both(one: Rc<Schema>, other: Rc<Schema>) -> Rc<Schema> {
     if one == other {
         return one;
     }
-    let place = one.place();
     let schema = if one.pointer().or(other.pointer()).is_some() {
         Schema { all_of: sorted(vec![one, other]), ..Schema::default() }
     } else {
         intersection(vec![(*other).clone(), (*one).clone()], Vec::new())
     };
-    Rc::new(schema.at(place))
+    Rc::new(schema)
 }
 
 /// Merges the enumerations of one type in `oneOf` or `anyOf` into one: generators write documented
@@ -307,7 +316,7 @@ fn with_merged_enumerations(list: Vec<Rc<Schema>>) -> (Vec<Rc<Schema>>, bool) {
             let type_ = schema.type_.clone();
             let merged = enumerations
                 .entry(type_.clone())
-                .or_insert_with(|| Schema { type_, ..Schema::any(schema.place()) });
+                .or_insert_with(|| Schema { type_, ..Schema::default() });
             merged.enumeration.get_or_insert_default().extend(values.iter().cloned());
         }
     }
@@ -331,7 +340,7 @@ fn sorted(mut list: Vec<Rc<Schema>>) -> Vec<Rc<Schema>> {
         // Own keywords come last, because the annotations of the last part take precedence.
         let all = other.pointer().is_some().cmp(&one.pointer().is_some());
         let all = all.then_with(|| one.cmp(other));
-        let all = all.then_with(|| origins(one).cmp(&origins(other)));
+        let all = all.then_with(|| one.generated.origins.cmp(&other.generated.origins));
         all.then_with(|| one.generated.title.cmp(&other.generated.title))
     });
     list.dedup();

@@ -39,11 +39,10 @@ use std::rc::Rc;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-use crate::json::{Json, Place, decoded, step};
+use crate::json::{Json, decoded, step};
 use crate::keyword::{Rule, keyword};
-use crate::model::{Extras, Fingerprints, Model, Pointer, Schema, Whole};
+use crate::model::{Extras, ExtrasByObject, Fingerprints, Model, Pointer, Schema, Whole};
 use discriminator::Children;
-pub use whole::written;
 
 /// Reads a document.
 pub fn model(document: &Value) -> Result<Model> {
@@ -93,39 +92,34 @@ impl<'t> Reader<'t> {
             return schema.clone();
         }
         self.open.push(pointer.clone());
-        let schema = self.find(pointer.as_str()).map_or_else(
-            || Rc::new(Schema::any(pointer.as_str().into())),
-            |json| self.schema(&json, schema::Position::Root),
-        );
+        let json = self.find(pointer.as_str());
+        let schema = json.map(|json| self.schema(&json, schema::Position::Root));
+        let schema = schema.unwrap_or_default();
         self.open.pop();
         self.model.schemas.insert(pointer.clone(), schema.clone());
         schema
     }
 
     /// Reads the extras of the document, of `components` and of `paths`.
-    fn document_extras(&mut self) -> Vec<Extras> {
+    fn document_extras(&mut self) -> ExtrasByObject {
         let document = self.document.clone();
         let mut root = Keywords::of(&document);
         root.unread.retain(|name, _| !READ.contains(name));
-        let mut all = vec![self.extras(root, "document")];
+        let mut all = ExtrasByObject::from([("", self.extras(root, "document"))]);
         for name in ["components", "paths"] {
-            let place = step(&document.place, name);
-            let mut extras = Extras { place, ..Extras::default() };
-            if let Some(json) = document.get(name).filter(|json| json.is_object()) {
-                let mut keywords = Keywords::of(&json);
-                // `paths` has paths and extensions, and nothing else counts (Paths Object).
-                let is_read = |other: &str| other.starts_with("x-") || name == "components";
-                keywords.unread.retain(|name, _| !COMPONENTS.contains(name) && is_read(name));
-                extras = self.extras(keywords, name);
-            }
-            all.push(extras);
+            let object = document.get(name).filter(|json| json.is_object());
+            let mut keywords = object.map(|json| Keywords::of(&json)).unwrap_or_default();
+            // `paths` has paths and extensions, and nothing else counts (Paths Object).
+            let is_read = |other: &str| other.starts_with("x-") || name == "components";
+            keywords.unread.retain(|name, _| !COMPONENTS.contains(name) && is_read(name));
+            all.insert(name, self.extras(keywords, name));
         }
         all
     }
 
     /// Reads the remaining keywords of an object, and leaves out the text for people.
     fn extras(&mut self, keywords: Keywords<'t>, owner: &str) -> Extras {
-        let mut extras = Extras { place: keywords.place, ..Extras::default() };
+        let mut extras = Extras::default();
         for (name, value) in keywords.unread {
             let known =
                 keyword(name).filter(|one| (one.fits)(&value) && one.applies_to(Some(owner)));
@@ -178,8 +172,8 @@ fn target<'t>(document: &Json<'t>, reference: &str) -> Result<Option<Json<'t>>> 
 }
 
 /// The keywords of an object that were not read yet, without those that have their default value.
+#[derive(Default)]
 struct Keywords<'t> {
-    place: Place,
     unread: BTreeMap<&'t str, Json<'t>>,
 }
 
@@ -188,7 +182,7 @@ impl<'t> Keywords<'t> {
         let entries = object.entries().filter(|(name, value)| {
             !keyword(name).map_or(value.is_null(), |keyword| keyword.is_default(value))
         });
-        Self { place: object.place.clone(), unread: entries.collect() }
+        Self { unread: entries.collect() }
     }
 
     /// Removes a keyword and returns its value, if the value has the right type.

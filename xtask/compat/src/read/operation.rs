@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::{Keywords, Reader, list};
-use crate::json::{Json, Place, step};
-use crate::model::{Extras, Operation, Security, Servers};
+use crate::json::Json;
+use crate::model::{Extras, Operation, Servers};
 
 /// The methods of a Path Item Object.
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
@@ -49,10 +49,8 @@ impl<'t> Reader<'t> {
     ) -> Result<Operation> {
         let document = self.document.clone();
         let mut keywords = Keywords::of(operation);
-        let (security, place) = inherited("security", &[operation, &document]);
-        let security = Security { requirements: self.security(security)?, place };
-        let (servers, place) = inherited("servers", &[operation, item, &document]);
-        let (servers, bases) = servers_of(servers, place)?;
+        let security = self.security(inherited("security", &[operation, &document]))?;
+        let (servers, bases) = servers_of(inherited("servers", &[operation, item, &document]))?;
         let url_paths = bases.into_iter().map(|base| base + &without_names(path)).collect();
         keywords.unread.retain(|name, _| !["security", "servers"].contains(name));
 
@@ -63,12 +61,12 @@ impl<'t> Reader<'t> {
             let parameter = self.followed(&parameter)?;
             let key = parameter_key(path, &parameter);
             if !IGNORED.contains(&&key[..]) {
-                parameters.insert(key, self.field(&parameter, true)?);
+                parameters.insert(key, self.field(&parameter, "parameter", "")?);
             }
         }
         let body = keywords.unread.remove("requestBody").map(|body| {
             let body = self.followed(&body)?;
-            self.field(&body, true)
+            self.field(&body, "request", "")
         });
         let mut responses = BTreeMap::new();
         let mut responses_extras = Extras::default();
@@ -95,19 +93,18 @@ impl<'t> Reader<'t> {
             parameters,
             body: body.transpose()?,
             responses,
-            extras: self.extras(keywords, "operation"),
-            path_extras: self.extras(path_keywords, "path"),
-            responses_extras,
+            extras: BTreeMap::from([
+                ("", self.extras(keywords, "operation")),
+                ("path", self.extras(path_keywords, "path")),
+                ("responses", responses_extras),
+            ]),
         })
     }
 }
 
-/// A keyword of the first of these objects that has it, and its place.
-fn inherited<'t>(name: &str, owners: &[&Json<'t>]) -> (Option<Json<'t>>, Place) {
-    let found = owners.iter().find_map(|owner| Keywords::of(owner).unread.remove(name));
-    let place =
-        found.as_ref().map_or_else(|| step(&owners[0].place, name), |one| one.place.clone());
-    (found, place)
+/// A keyword of the first of these objects that has it.
+fn inherited<'t>(name: &str, owners: &[&Json<'t>]) -> Option<Json<'t>> {
+    owners.iter().find_map(|owner| Keywords::of(owner).unread.remove(name))
 }
 
 /// The key of a parameter: its location and its name, or its number if it is a path parameter.
@@ -132,7 +129,7 @@ fn without_names(path: &str) -> String {
 }
 
 /// Reads `servers`, and the path of each URL. `/` is the default (OpenAPI Object).
-fn servers_of(servers: Option<Json<'_>>, place: Place) -> Result<(Servers, Vec<String>)> {
+fn servers_of(servers: Option<Json<'_>>) -> Result<(Servers, Vec<String>)> {
     let all = list("servers", servers)?.filter(|server| server.to_string() != r#"{"url":"/"}"#);
     let all: Vec<_> = all.collect();
     let shown = |server: &Json<'_>| {
@@ -148,7 +145,7 @@ fn servers_of(servers: Option<Json<'_>>, place: Place) -> Result<(Servers, Vec<S
     if bases.is_empty() {
         bases.push(String::new());
     }
-    Ok((Servers { all: all.iter().map(shown).collect(), place }, bases))
+    Ok((all.iter().map(shown).collect(), bases))
 }
 
 /// The path of a server's URL, with the default value of each variable.

@@ -31,7 +31,7 @@ impl<'t> Reader<'t> {
                 schema
             }
         };
-        Rc::new(schema.at(json.place.clone()))
+        Rc::new(schema)
     }
 
     /// Returns a schema that is a reference, and queues the target to be read.
@@ -99,7 +99,8 @@ impl<'t> Reader<'t> {
         if let Some(values) = values {
             enumerate(&mut schema, &values);
         }
-        let mut schema = self.composed(schema, all_of, one_of, any_of, position);
+        let inner = (position == Position::Inner).then(|| Pointer::new(&json.place));
+        let mut schema = self.composed(schema, all_of, one_of, any_of, inner);
         self.discriminate(&mut schema, json, position == Position::Root);
         let type_ = schema.type_.clone();
         schema.limits.retain(|name, _| {
@@ -171,13 +172,11 @@ fn enumerate(schema: &mut Schema, values: &Json<'_>) {
 fn codes(keywords: &mut Keywords<'_>) -> BTreeMap<String, Code> {
     let mut codes: BTreeMap<String, Code> = BTreeMap::new();
     for value in keywords.take("x-extensible-enum").into_iter().flat_map(|one| one.items()) {
-        let place = value.place.clone();
-        codes.insert(value.to_string(), Code { place, is_listed: true, retryable: None });
+        codes.insert(value.to_string(), Code { is_listed: true, retryable: None });
     }
     for row in keywords.take("x-error-codes").into_iter().flat_map(|one| one.items()) {
         let code = row.get("error").map_or_else(|| "null".to_owned(), |code| code.to_string());
         let code = codes.entry(code).or_default();
-        code.place = row.place.clone();
         code.retryable = Some(row["retryable"].to_string().into());
     }
     codes

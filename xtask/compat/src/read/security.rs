@@ -6,11 +6,12 @@ use anyhow::Result;
 
 use super::{Reader, list};
 use crate::json::Json;
+use crate::model::Requirements;
 
 impl<'t> Reader<'t> {
     /// Returns the security requirements, of which a request has to satisfy one. Each is a set of
     /// security schemes and scopes.
-    pub fn security(&self, security: Option<Json<'t>>) -> Result<BTreeSet<BTreeSet<String>>> {
+    pub fn security(&self, security: Option<Json<'t>>) -> Result<Requirements> {
         let mut all = BTreeSet::new();
         for requirement in list("security", security)? {
             // A scheme with several OAuth flows makes one requirement for each flow.

@@ -22,12 +22,6 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// A schema as it is in the document, without text for people.
-pub fn written(document: &Value, place: &str) -> String {
-    let plain = |json| plain(document, &json, &mut BTreeSet::new(), &mut Vec::new()).to_string();
-    Json::find(document, place).map_or_else(|| "{}".to_owned(), plain)
-}
-
 /// `open` are the references that are being followed.
 fn plain(
     document: &Value,

@@ -21,20 +21,12 @@ pub fn judged(old: &Value, new: &Value) -> Report {
 
 /// The changes in the format of the table.
 fn found(report: &Report) -> String {
-    let changes = report.grouped();
-    let entries: Vec<String> = changes
+    let entries: Vec<String> = report
+        .changes
         .iter()
         .map(|one| format!("{} {}", one.class.to_string().replace("breaks ", ""), one.kind))
         .collect();
     if entries.is_empty() { "nothing".to_owned() } else { entries.join(", ") }
-}
-
-/// Asserts that each place is a JSON Pointer that resolves in one of the documents.
-fn assert_places_resolve(report: &Report, old: &Value, new: &Value) {
-    for place in report.changes.iter().flat_map(|change| &change.places) {
-        let pointer = place.strip_prefix('#').expect("a pointer in a URL");
-        assert!(old.pointer(pointer).or_else(|| new.pointer(pointer)).is_some(), "{place}");
-    }
 }
 
 #[test]
@@ -44,7 +36,6 @@ fn every_mutation_is_reported_with_its_class_and_kind() {
         .filter_map(|row| {
             let [old, new] = row.documents(&document);
             let report = judged(&old, &new);
-            assert_places_resolve(&report, &old, &new);
             let found = found(&report);
             (found != row.expected).then(|| format!("{found} | {}\n{report}", row.edits))
         })
