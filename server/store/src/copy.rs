@@ -11,7 +11,7 @@ use anyhow::bail;
 use crate::contents::{Contents, read_all};
 use crate::engine::{Engine, Mode, Outcome};
 use crate::error::{Error, Kind};
-use crate::postgres::{self, Target};
+use crate::postgres::Target;
 use crate::sqlite;
 use crate::token::StoredToken;
 use crate::url::StoreUrl;
@@ -69,7 +69,7 @@ pub fn copy(copy: &Copy<'_>) -> anyhow::Result<Copied> {
     let Copy { names, from, to, tokens, may_add, ca } = *copy;
     // Before the source is opened, which may be the same file: closing it drops SQLite's locks.
     let other_tokens = match tokens {
-        TokensFrom::Store(url) => read_tokens(names, url, ca)?,
+        TokensFrom::Store(url) => open(names, url, ca, Mode::Read)?.store.tokens()?,
         _ => Vec::new(),
     };
     let source = open(names, from, ca, Mode::Read)?.store;
@@ -91,22 +91,6 @@ pub fn copy(copy: &Copy<'_>) -> anyhow::Result<Copied> {
         }
     };
     Ok(Copied { contents, tokens })
-}
-
-/// Reads the tokens of a store, whatever the state of its rows.
-fn read_tokens(
-    names: &'static Names,
-    url: &StoreUrl,
-    ca: Option<&Path>,
-) -> Result<Vec<StoredToken>, Error> {
-    match url {
-        StoreUrl::Sqlite(path) => {
-            let store = sqlite::open_to_read(names, path)?;
-            store.check_tokens()?;
-            store.tokens()
-        }
-        StoreUrl::Postgres(url) => postgres::open_to_read(names, url, ca)?.tokens(),
-    }
 }
 
 /// Fails if the database has rows that nobody expects there, or accepts tokens while others are to

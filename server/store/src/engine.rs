@@ -91,7 +91,7 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`Error::name_taken`] if the name is taken, or an error of the store.
+    /// Fails if the name is taken.
     fn add_token(&self, token: &StoredToken) -> Result<(), Error>;
 
     /// Removes the token with this name, if there is one. The removal is durable when this returns.
@@ -124,7 +124,9 @@ pub trait Engine: Send + Sync {
     /// # Errors
     ///
     /// Everything that was committed before is durable all the same.
-    fn close(&self) -> Result<Option<u64>, Error>;
+    fn close(&self) -> Result<Option<u64>, Error> {
+        Ok(None)
+    }
 }
 
 /// What a store is opened for.

@@ -7,7 +7,6 @@ use std::fmt::Display;
 use std::io::{self, ErrorKind};
 
 use crate::engine::LAYOUT;
-use crate::token::TokenName;
 
 /// What a failure means for the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,12 +78,6 @@ impl Error {
              the release that wrote the store. The store was left unchanged"
         );
         Self::new(Kind::Other, message)
-    }
-
-    /// Creates the error of a new token whose name is taken.
-    pub fn name_taken(name: &TokenName, store: impl Display) -> Self {
-        let advice = format!("revoke it in {store}, or choose another name");
-        Self::new(Kind::Other, format!("a token named \"{name}\" already exists: {advice}"))
     }
 
     /// Whether the reason may pass while the service runs, by itself or because an operator acts.

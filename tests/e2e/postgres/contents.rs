@@ -64,7 +64,7 @@ fn killed_copy_is_completed_with_add() {
     drop(starting.start().stopped_by(Signal::SIGTERM));
     let session = cluster.session("plants");
     // This transaction blocks the copy after it has committed its first page.
-    session.execute("BEGIN; INSERT INTO plants (id, json) VALUES (2000, '{}')");
+    session.execute("BEGIN; INSERT INTO plants (id, json) VALUES (1500, '{}')");
     let words = format!("copy --from {} --to {url} --tokens from", file.store());
     let copying = Process::piped(&mut binary_in(file.folder(), &words));
     wait_until_blocked_by(&session, &cluster);

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 use chrono::{DateTime, SecondsFormat, SubsecRound, TimeDelta, Utc};
 use clap::Subcommand;
 use groundwork_store::token::{StoredToken, TokenName};
-use groundwork_store::{self as store, Engine, Mode};
+use groundwork_store::{Engine, Mode};
 use humantime::Duration;
 use serde::Serialize;
 
@@ -84,9 +84,11 @@ fn create(
     );
     let expires_at = expires_in.map(end_of).transpose()?;
     let store = args.open(&service.names, Mode::Change)?;
-    if store.tokens()?.iter().any(|token| token.name == name) {
-        return Err(store::Error::name_taken(&name, &args.url).into());
-    }
+    ensure!(
+        store.tokens()?.iter().all(|token| token.name != name),
+        "a token named \"{name}\" already exists: revoke it in {}, or choose another name",
+        args.url
+    );
     let stored = issue(service, &*store, name, expires_at, "")?;
     let expiry = expires_at
         .map_or("never expires".into(), |expiry| format!("expires at {}", in_seconds(expiry)));

@@ -68,31 +68,21 @@ pub fn open(
     ca: Option<&Path>,
     mode: Mode,
 ) -> Result<Opened, Error> {
-    if matches!(mode, Mode::Read | Mode::Change) {
-        let store = Arc::new(open_to_read(names, url, ca)?);
-        return Ok(Opened { store, is_new: false });
-    }
-    let store = Postgres::new(names, url, ca, Purpose::Write)?;
-    let is_new = match (store.change(OPEN, schema::contains_store)?, mode) {
+    let is_served = matches!(mode, Mode::Serve | Mode::ServeOrCreate);
+    // A command also reads on a standby. It connects to the primary only to change the tokens.
+    let purpose = if is_served { Purpose::Write } else { Purpose::Read };
+    let store = Postgres::new(names, url, ca, purpose)?;
+    let is_there = if is_served {
+        store.change(OPEN, schema::contains_store)?
+    } else {
+        store.read(&store.read_session, OPEN, READ_TIMEOUT, schema::contains_store)?
+    };
+    let is_new = match (is_there, mode) {
         (true, _) => false,
         (false, Mode::ServeOrCreate) => store.create(LAYOUT)?,
         (false, _) => return Err(Error::missing(store.url)),
     };
     Ok(Opened { store: Arc::new(store), is_new })
-}
-
-/// Opens an existing store, also on a standby. It connects to the primary only to write.
-pub fn open_to_read(
-    names: &'static Names,
-    url: &PostgresUrl,
-    ca: Option<&Path>,
-) -> Result<Postgres, Error> {
-    let store = Postgres::new(names, url, ca, Purpose::Read)?;
-    if store.read(&store.read_session, OPEN, READ_TIMEOUT, schema::contains_store)? {
-        Ok(store)
-    } else {
-        Err(Error::missing(store.url))
-    }
 }
 
 /// A database that a copy fills.
@@ -123,16 +113,12 @@ impl Target {
     }
 
     /// Adds the tokens in one transaction, and makes the database a store.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::name_taken`] if another command has added one of the tokens.
     pub fn finish(&self, tokens: &[StoredToken]) -> Result<(), Error> {
         self.store.add_tokens(tokens)?;
         if !self.was_store {
             self.store.create(LAYOUT)?;
         }
-        self.store.close().map(drop)
+        Ok(())
     }
 }
 
@@ -187,12 +173,7 @@ impl Postgres {
 
     fn add_tokens(&self, tokens: &[StoredToken]) -> Result<(), Error> {
         let add = async |session: &Session| rows::add_tokens(session, tokens).await;
-        match tokens.first() {
-            Some(first) if !self.change("store the token", add)? => {
-                Err(Error::name_taken(&first.name, &self.url))
-            }
-            _ => Ok(()),
-        }
+        self.change("store the token", add)
     }
 
     /// Creates what is missing. Returns whether this call stored the layout version.
@@ -245,13 +226,5 @@ impl Engine for Postgres {
         let mut session = self.write_session.lock();
         let checked = session.retry(Failure::is_transient, deadline, schema::require_safe_settings);
         checked.map_err(|failure| failure.error)
-    }
-
-    /// Ends the sessions. Everything is in the database already.
-    fn close(&self) -> Result<Option<u64>, Error> {
-        for session in [&self.write_session, &self.page_session, &self.read_session] {
-            session.lock().disconnect();
-        }
-        Ok(None)
     }
 }

@@ -1,22 +1,18 @@
 //! Adding, comparing and reading rows, and reading and changing tokens.
 //!
-//! A batch is one transaction, and takes one round trip: its statements are pipelined. If some ids
-//! were taken, a second round trip reads their texts. A row never changes, and the transaction has
+//! A batch is one statement, so it is one transaction and takes one round trip. If some ids were
+//! taken, a second round trip reads their texts. A row never changes, and the transaction has
 //! waited for the rows that it conflicted with, so this read needs no transaction.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-use futures::TryStreamExt;
-use futures::future::try_join_all;
-use futures::join;
-use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 
 use crate::Names;
 use crate::engine::{Outcome, PAGE_BYTES, Row, is_same_json};
 use crate::postgres::error::Failure;
-use crate::postgres::session::{MAX_EXPONENT, Session};
+use crate::postgres::session::Session;
 use crate::token::{ADD, READ, REVOKE, StoredToken, TokenName, token_of_row};
 
 /// Returns the statements of a test write. It takes the same locks and needs the same privileges as
@@ -72,38 +68,11 @@ pub async fn commit(session: &Session, rows: &[Row]) -> Result<Vec<Outcome>, Fai
 
 /// Adds the rows whose ids are free, and returns the added ids.
 async fn add(session: &Session, rows: &[&Row]) -> Result<HashSet<i64>, Failure> {
-    let mut inserts = Vec::new();
-    let mut rest = rows;
-    // Split into statements of a power of two rows each, the largest first.
-    while !rest.is_empty() {
-        let exponent = (rest.len().ilog2() as usize).min(MAX_EXPONENT);
-        let (rows, others) = rest.split_at(1 << exponent);
-        inserts.push((session.insert(exponent).await?, rows));
-        rest = others;
-    }
-    let insert = async |(statement, rows): (_, &[&Row])| {
-        let texts: Vec<_> = rows.iter().map(|row| &*row.json).collect();
-        let ids = rows.iter().map(|row| &row.id);
-        let values = ids.zip(&texts).flat_map(|(id, text)| [id as &(dyn ToSql + Sync), text]);
-        let rows = session.client.query_raw(statement, values.collect::<Vec<_>>()).await?;
-        let ids = rows.and_then(async |row| row.try_get::<_, i64>(0));
-        Ok::<Vec<_>, Failure>(ids.try_collect().await?)
-    };
-    if let [_] = inserts.as_slice() {
-        // A single statement is a transaction of its own.
-        return Ok(insert(inserts.remove(0)).await?.into_iter().collect());
-    }
-    // The futures are polled in this order, so the statements are sent in this order. If one fails,
-    // the statements after it fail too, and the server rolls back at the end.
-    let (begun, inserted, committed) = join!(
-        session.client.batch_execute("BEGIN"),
-        try_join_all(inserts.into_iter().map(insert)),
-        session.client.batch_execute("COMMIT"),
-    );
-    begun?;
-    let inserted = inserted?;
-    committed?;
-    Ok(inserted.into_iter().flatten().collect())
+    let ids: Vec<_> = rows.iter().map(|row| row.id).collect();
+    let texts: Vec<_> = rows.iter().map(|row| &*row.json).collect();
+    // A single statement is a transaction of its own.
+    let added = session.client.query(session.insert().await?, &[&ids, &texts]).await?;
+    added.iter().map(|row| Ok(row.try_get(0)?)).collect()
 }
 
 fn to_rows(rows: &[tokio_postgres::Row]) -> Result<Vec<Row>, Failure> {
@@ -153,33 +122,21 @@ pub async fn tokens(session: &Session) -> Result<Vec<StoredToken>, Failure> {
     Ok(tokens)
 }
 
-/// Adds tokens in one transaction unless a name is taken. Returns whether they were added.
-pub async fn add_tokens(session: &Session, tokens: &[StoredToken]) -> Result<bool, Failure> {
+/// Adds tokens in one transaction.
+pub async fn add_tokens(session: &Session, tokens: &[StoredToken]) -> Result<(), Failure> {
     session.client.batch_execute("BEGIN").await?;
     for token in tokens {
-        match add_token(session, token).await {
-            Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
-                session.client.batch_execute("ROLLBACK").await?;
-                return Ok(false);
-            }
-            added => added?,
-        };
+        let expires_at = token.expires_at.map(|expiry| expiry.timestamp());
+        let values: [(&(dyn ToSql + Sync), Type); 5] = [
+            (&token.name.as_str(), Type::TEXT),
+            (&token.digest.0.as_slice(), Type::BYTEA),
+            (&token.first_characters, Type::TEXT),
+            (&token.created_at.timestamp(), Type::INT8),
+            (&expires_at, Type::INT8),
+        ];
+        session.client.execute_typed(ADD, &values).await?;
     }
-    session.client.batch_execute("COMMIT").await?;
-    Ok(true)
-}
-
-/// Adds a token.
-async fn add_token(session: &Session, token: &StoredToken) -> Result<u64, tokio_postgres::Error> {
-    let expires_at = token.expires_at.map(|expiry| expiry.timestamp());
-    let values: [(&(dyn ToSql + Sync), Type); 5] = [
-        (&token.name.as_str(), Type::TEXT),
-        (&token.digest.0.as_slice(), Type::BYTEA),
-        (&token.first_characters, Type::TEXT),
-        (&token.created_at.timestamp(), Type::INT8),
-        (&expires_at, Type::INT8),
-    ];
-    session.client.execute_typed(ADD, &values).await
+    Ok(session.client.batch_execute("COMMIT").await?)
 }
 
 /// Removes the token with that name, if there is one.

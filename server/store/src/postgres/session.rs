@@ -1,4 +1,4 @@
-//! A connection whose commits are durable, its prepared statements and the warnings it received,
+//! A connection whose commits are durable, its prepared statement and the warnings it received,
 //! and a blocking session that connects when it is needed, and reconnects after a fault.
 //!
 //! Nothing blocking here may be called in an asynchronous context: the call would panic.
@@ -22,7 +22,6 @@ use tokio_postgres::{AsyncMessage, Client, Config, Row, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::Names;
-use crate::engine::BATCH;
 use crate::error::Error;
 use crate::postgres::connector::Connector;
 use crate::postgres::error::Failure;
@@ -34,9 +33,6 @@ const CANCEL_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// The timeout for closing a session properly.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(50);
-
-/// The largest statement adds 2^`MAX_EXPONENT` rows, which is a whole batch.
-pub const MAX_EXPONENT: usize = BATCH.ilog2() as usize;
 
 /// Configures the session: sets `synchronous_commit` to at least `on`, makes warnings visible, and
 /// lets the database end a transaction, and release its locks, if its client is gone or paused.
@@ -63,8 +59,8 @@ pub struct Session {
     tls: MakeRustlsConnect,
     /// The SQLSTATE of the last warning. The warning of a statement arrives before its result.
     warning: Arc<Mutex<Option<String>>>,
-    /// The prepared inserts: the nth statement adds 2^n rows.
-    inserts: [OnceCell<Statement>; MAX_EXPONENT + 1],
+    /// The statement that adds rows, which is prepared when it is first needed.
+    insert: OnceCell<Statement>,
     /// The task that drives the connection. It is aborted when this is dropped.
     connection: JoinSet<()>,
 }
@@ -91,7 +87,7 @@ impl Session {
             }
         });
         client.query_typed(SETTINGS, &[]).await?;
-        Ok(Self { client, names, tls, warning, inserts: Default::default(), connection })
+        Ok(Self { client, names, tls, warning, insert: OnceCell::new(), connection })
     }
 
     /// Returns the SQLSTATE of the last warning since the previous call.
@@ -99,31 +95,25 @@ impl Session {
         self.warning.lock().take()
     }
 
-    /// Returns the prepared statement that adds 2^`exponent` rows with different ids. It skips rows
-    /// whose ids are taken, and returns the ids of the rows that it added.
-    ///
-    /// It uses `VALUES`, because a distributed engine sends the rows of an `unnest` through every
-    /// node.
+    /// Returns the prepared statement that adds rows with different ids: an array of their ids, and
+    /// an array of their texts. It skips rows whose ids are taken, and returns the ids of the rows
+    /// that it added.
     ///
     /// The `DO UPDATE` locks a row whose id is taken, but does not change it. So the commit of this
     /// transaction waits until that row is as durable as its own rows, on a standby too; a
     /// transaction that only reads the row would not wait. `FOR KEY SHARE` would do the same on one
     /// machine, but not across the shards of Citus
     /// (<https://www.postgresql.org/docs/current/sql-insert.html#SQL-ON-CONFLICT>).
-    pub async fn insert(&self, exponent: usize) -> Result<&Statement, Failure> {
+    pub async fn insert(&self) -> Result<&Statement, Failure> {
         let prepare = async || {
-            let rows = 1 << exponent;
             let table = self.names.table;
-            let values = (0..rows).map(|at| format!("(${}, ${})", 2 * at + 1, 2 * at + 2));
             let insert = format!(
-                "INSERT INTO {table} (id, json) VALUES {} \
-                 ON CONFLICT (id) DO UPDATE SET json = {table}.json WHERE false RETURNING id",
-                values.collect::<Vec<_>>().join(", ")
+                "INSERT INTO {table} (id, json) SELECT * FROM unnest($1, $2) \
+                 ON CONFLICT (id) DO UPDATE SET json = {table}.json WHERE false RETURNING id"
             );
-            let types = vec![[Type::INT8, Type::TEXT]; rows].concat();
-            self.client.prepare_typed(&insert, &types).await
+            self.client.prepare_typed(&insert, &[Type::INT8_ARRAY, Type::TEXT_ARRAY]).await
         };
-        Ok(self.inserts[exponent].get_or_try_init(prepare).await?)
+        Ok(self.insert.get_or_try_init(prepare).await?)
     }
 
     /// Returns the only row of a query without parameters.
@@ -245,15 +235,6 @@ impl ReconnectingSession {
             }
             done
         })
-    }
-
-    /// Closes the session. The next call reconnects.
-    pub fn disconnect(&mut self) {
-        if let Some(runtime) = &self.runtime
-            && let Some(session) = self.session.take()
-        {
-            runtime.block_on(session.close());
-        }
     }
 }
 

@@ -14,10 +14,11 @@ use crate::contents::{Contents, read_all};
 use crate::engine::{Engine, Row};
 use crate::error::At;
 use crate::sqlite::files::{create_temporary, require_free, sync_folder_of};
+use crate::sqlite::open::open_to_read;
 use crate::sqlite::rows::insert_token;
 use crate::sqlite::schema::{create_tables, mark_as_store};
+use crate::sqlite::url;
 use crate::sqlite::wal::{FLAGS, uri};
-use crate::sqlite::{open_to_read, url};
 use crate::token::StoredToken;
 
 const WRITE: &str = "write the copy";

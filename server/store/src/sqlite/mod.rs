@@ -38,11 +38,10 @@ use crate::token::{StoredToken, TokenName};
 use crate::url::StoreUrl;
 
 pub use copy::copy;
-pub use open::{open, open_to_read};
+pub use open::open;
 
 const CHECKPOINT: &str = "copy the store's WAL into its file";
 const CLOSE: &str = "close the store";
-const READ_TOKENS: &str = "read the tokens";
 
 /// A store in a file, with the WAL and the WAL index beside it (`-wal`, `-shm`).
 pub struct Sqlite {
@@ -59,12 +58,6 @@ pub struct Sqlite {
 }
 
 impl Sqlite {
-    /// Checks the table of the tokens, and nothing else.
-    pub fn check_tokens(&self) -> Result<(), Error> {
-        let sound = schema::require_sound(&self.reads.lock(), "main.integrity_check(tokens)");
-        sound.at(self.url(), READ_TOKENS)
-    }
-
     fn url(&self) -> StoreUrl {
         url(&self.path)
     }
@@ -111,16 +104,11 @@ impl Engine for Sqlite {
     }
 
     fn tokens(&self) -> Result<Vec<StoredToken>, Error> {
-        rows::tokens(&self.reads.lock()).at(self.url(), READ_TOKENS)
+        rows::tokens(&self.reads.lock()).at(self.url(), "read the tokens")
     }
 
     fn add_token(&self, token: &StoredToken) -> Result<(), Error> {
-        let added = rows::add_token(&mut self.reads.lock(), token);
-        if added.at(self.url(), "store the token")? {
-            Ok(())
-        } else {
-            Err(Error::name_taken(&token.name, self.url()))
-        }
+        rows::add_token(&mut self.reads.lock(), token).at(self.url(), "store the token")
     }
 
     fn revoke_token(&self, name: &TokenName) -> Result<(), Error> {

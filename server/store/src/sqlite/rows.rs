@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use rusqlite::types::Type;
+use rusqlite::Connection;
 use rusqlite::wal::CheckpointMode;
-use rusqlite::{Connection, ErrorCode};
 
 use crate::Names;
 use crate::engine::{PAGE_BYTES, Row};
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::sqlite::schema;
 use crate::sqlite::wal::try_checkpoint;
 use crate::token::{ADD, READ, REVOKE, StoredToken, TokenName, token_of_row};
@@ -20,7 +19,7 @@ pub fn page(
     Names { table, .. }: &Names,
     after: Option<i64>,
     limit: usize,
-) -> rusqlite::Result<Vec<Row>> {
+) -> Result<Vec<Row>, Error> {
     let condition = after.map_or(String::new(), |id| format!("WHERE id > {id}"));
     let query = format!("SELECT id, json FROM {table} {condition} ORDER BY id");
     let mut statement = connection.prepare(&query)?;
@@ -32,9 +31,9 @@ pub fn page(
         && let Some(row) = rows.next()?
     {
         let id = row.get(0)?;
-        let json: Arc<str> = row
-            .get(1)
-            .map_err(|error| malformed_row(format!("the text of the id {id}: {error}")))?;
+        let json: Arc<str> = row.get(1).map_err(|error| {
+            Error::new(Kind::Damaged, format!("the text of the id {id}: {error}"))
+        })?;
         bytes += json.len();
         page.push(Row { id, json });
     }
@@ -44,39 +43,32 @@ pub fn page(
 /// Counts the rows, after a check of the database's structure: in a damaged database the count and
 /// the pages may lack the same rows.
 pub fn count(connection: &Connection, Names { table, .. }: &Names) -> Result<u64, Error> {
-    schema::require_sound(connection, "main.quick_check(1)")?;
+    let damage = schema::damage(connection, "main.quick_check(1)")?;
+    if !damage.is_empty() {
+        return Err(Error::new(Kind::Damaged, damage.join("; ")));
+    }
     let query = format!("SELECT count(*) FROM {table}");
     let count = connection.query_row(&query, [], |row| row.get(0));
     Ok(count.map(i64::unsigned_abs)?)
 }
 
-/// Returns the error for a row that this service did not write.
-fn malformed_row(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(0, Type::Text, cause.into())
-}
-
 /// Reads all tokens in the order of their names.
-pub fn tokens(connection: &Connection) -> rusqlite::Result<Vec<StoredToken>> {
-    connection
-        .prepare_cached(&format!("{READ} ORDER BY name"))?
-        .query_map([], |row| {
-            let name: String = row.get(0)?;
-            let digest: Vec<u8> = row.get(1)?;
-            token_of_row(&name, &digest, row.get(2)?, row.get(3)?, row.get(4)?)
-                .map_err(malformed_row)
-        })?
-        .collect()
+pub fn tokens(connection: &Connection) -> Result<Vec<StoredToken>, Error> {
+    let mut statement = connection.prepare_cached(&format!("{READ} ORDER BY name"))?;
+    let mut rows = statement.query([])?;
+    let mut tokens = Vec::new();
+    while let Some(row) = rows.next()? {
+        let name: String = row.get(0)?;
+        let digest: Vec<u8> = row.get(1)?;
+        tokens.push(token_of_row(&name, &digest, row.get(2)?, row.get(3)?, row.get(4)?)?);
+    }
+    Ok(tokens)
 }
 
-/// Adds a token unless its name is taken. Returns whether it was added.
-pub fn add_token(connection: &mut Connection, token: &StoredToken) -> rusqlite::Result<bool> {
+/// Adds a token. Fails if its name is taken.
+pub fn add_token(connection: &mut Connection, token: &StoredToken) -> rusqlite::Result<()> {
     prepare(connection)?;
-    match insert_token(connection, token) {
-        Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-            Ok(false)
-        }
-        added => added.map(|()| true),
-    }
+    insert_token(connection, token)
 }
 
 /// Adds a token.

@@ -86,20 +86,14 @@ pub fn mark_as_store(connection: &Connection, names: &Names) -> rusqlite::Result
     connection.pragma_update(None, "application_id", id)
 }
 
-/// Runs a pragma such as `integrity_check` on the database or on one of its tables, and returns
-/// what it reports as damage (<https://sqlite.org/pragma.html#pragma_integrity_check>).
-fn damage(connection: &Connection, pragma: &str) -> rusqlite::Result<Vec<String>> {
+/// Runs a pragma such as `integrity_check`, and returns what it reports as damage
+/// (<https://sqlite.org/pragma.html#pragma_integrity_check>).
+pub fn damage(connection: &Connection, pragma: &str) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection.prepare(&format!("PRAGMA {pragma}"))?;
     let mut lines =
         statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
     lines.retain(|line| line != "ok");
     Ok(lines)
-}
-
-/// Fails if the pragma reports damage.
-pub fn require_sound(connection: &Connection, pragma: &str) -> Result<(), Error> {
-    let damage = damage(connection, pragma)?;
-    if damage.is_empty() { Ok(()) } else { Err(Error::new(Kind::Damaged, damage.join("; "))) }
 }
 
 /// Returns the faults of the database: the damage that SQLite finds, and the tables that differ
