@@ -182,7 +182,7 @@ fn killed_copy_is_whole_or_no_store() {
 }
 
 /// Waits until no command has a session with the database of this session.
-pub fn wait_for_end(session: &Session) {
+fn wait_for_end(session: &Session) {
     let sessions = "SELECT count(*) FROM pg_stat_activity
         WHERE application_name = 'plant-store' AND datname = current_database()";
     wait_until(|| session.value(sessions) == "0", || "a session of the copy stays".into());

@@ -1,11 +1,9 @@
 //! What `export` and `copy` read from a database and write to it.
 
 use plant_store_tests::prelude::*;
-use plant_store_tests::process::Process;
 
 use super::servers::start_with_hosts;
-use super::{as_owner, cluster_with_database, wait_until_blocked_by};
-use crate::copies::wait_for_end;
+use super::{as_owner, cluster_with_database};
 use crate::database;
 
 /// The number of plants in a file, which are copied in several pages.
@@ -53,32 +51,6 @@ fn export_and_copy_from_a_standby_equal_those_from_the_primary() {
     let refused = server.run(&format!("token create ci --store {standby_url}"));
     assert_ne!(refused.code, Some(0));
     assert!(refused.stderr.contains("database does not allow writes"), "{refused:?}");
-}
-
-#[test]
-fn killed_copy_is_completed_with_add() {
-    let (cluster, url) = cluster_with_database();
-    let file = server_on_a_file();
-    // A store without a token.
-    let starting = Starting::on(Folder::over(&url), "").with(&["--first-token", "none"]);
-    drop(starting.start().stopped_by(Signal::SIGTERM));
-    let session = cluster.session("plants");
-    // This transaction blocks the copy after it has committed its first page.
-    session.execute("BEGIN; INSERT INTO plants (id, json) VALUES (1500, '{}')");
-    let words = format!("copy --from {} --to {url} --tokens from", file.store());
-    let copying = Process::piped(&mut binary_in(file.folder(), &words));
-    wait_until_blocked_by(&session, &cluster);
-    drop(copying);
-    session.execute("ROLLBACK");
-    wait_for_end(&session);
-    let part = export(&file, &url).lines().count();
-    assert!((1..=2000).contains(&part), "{part} plants");
-    assert_eq!(session.value("SELECT count(*) FROM tokens"), "0", "tokens come last");
-
-    copy(&file, &url, "--tokens from").failed(1, "contains rows already");
-    let stdout = copy(&file, &url, "--tokens from --add").succeeded();
-    assert!(stdout.contains("accepts the token first\n"), "{stdout}");
-    assert!(export(&file, &url) == export(&file, file.store()));
 }
 
 /// A second copy must not bring back a token that was revoked in the meantime.

@@ -3,36 +3,11 @@
 //!
 //! `PLANT_STORE_TESTS_CITUS=1 cargo test … -- --ignored postgres::`
 
-use plant_store_tests::postgres::{Cluster, Link, Network};
+use plant_store_tests::postgres::{Link, Network};
 use plant_store_tests::prelude::*;
-use plant_store_tests::process::Paused;
 
 use super::{TERMINATE, cluster_with_database, start};
 use crate::copies::assert_copy_keeps_every_byte;
-
-/// A server that was paused, or whose database crashed, must not use the tokens that it read
-/// before.
-#[test]
-fn revoked_token_stays_refused_after_a_pause_or_a_crash() {
-    let (cluster, first) = start(&[]);
-    let second = Starting::on(Folder::over(first.store()), &first.token).start();
-    for crashes in [false, true] {
-        let token = first.run("token create ci").succeeded();
-        let pause = (!crashes).then(|| Paused::pause(first.pid()));
-        second.run("token revoke ci").succeeded();
-        if crashes {
-            cluster.stop("immediate");
-            cluster.start_again();
-        }
-        drop(pause);
-        let answer = || first.create_with(&bearer(token.trim_end()), "{}").error();
-        first.wait_until("a fresh read of the tokens", || {
-            let answer = answer();
-            assert!([401, 503].contains(&answer), "{answer}");
-            answer == 401
-        });
-    }
-}
 
 /// Starts a server with two hosts in its URL. It finds the host that takes writes.
 pub fn start_with_hosts(ports: [u16; 2], store_timeout: &str) -> Server {
@@ -64,34 +39,6 @@ fn host_that_becomes_silent_is_skipped() {
     link.set(Network::Stalled);
     let is_created = || server.create(&plant(2, "Fern", None)).status == 200;
     server.wait_until("a create by the other host", is_created);
-}
-
-/// A repeat and a conflict are 503, too, because they depend on a row that the standby may not
-/// have.
-#[test]
-fn create_is_503_while_the_standby_is_down() {
-    let (primary, _) = cluster_with_database();
-    let standby = primary.standby();
-    let server = start_with_hosts([&primary, &standby].map(Cluster::port), "1s");
-    let has = |cluster: &Cluster, id| {
-        let count = format!("SELECT count(*) FROM plants WHERE id = {id}");
-        cluster.session("plants").value(&count) == "1"
-    };
-    let [ficus, fern] = [plant(1, "Ficus", None), plant(2, "Fern", None)];
-    server.create(&ficus).plant();
-    standby.stop("fast");
-    assert_eq!(server.create(&fern).error(), 503);
-    assert!(has(&primary, 2), "the cancelled wait has made the row visible");
-    for repeated in [&fern, &ficus] {
-        assert_eq!(server.create(repeated).error(), 503);
-    }
-    let other = plant(2, "Ivy", None);
-    assert_eq!(server.create(&other).error(), 503, "a conflict depends on the same row");
-    standby.start_again();
-    primary.wait_for_standby();
-    server.create(&fern).plant();
-    assert_eq!(server.create(&other).error(), 409);
-    assert!(has(&standby, 2));
 }
 
 #[test]

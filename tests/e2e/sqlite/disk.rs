@@ -122,26 +122,6 @@ fn serve_fails_if_the_fsync_of_the_folder_fails() {
     start_again(stopped).create(&plant(1, "Ficus", None)).plant();
 }
 
-#[test]
-fn create_on_a_full_disk_is_503_until_there_is_space() {
-    let server = start();
-    server.create(&plant(1, "Ficus", None)).plant();
-    order(server.folder(), "write-fails", WAL);
-    for _ in 0..2 {
-        let answer = server.create(&plant(2, "Fern", None));
-        assert_eq!(answer.error(), 503);
-        assert_eq!(answer.header("retry-after"), Some("1"));
-    }
-    server.wait_for_log("the store does not take writes: database or disk is full");
-    withdraw(server.folder(), "write-fails", WAL);
-    server.create(&plant(2, "Fern", None)).plant();
-    server.wait_for_log("the store takes writes again");
-    let warnings = server.log().matches(r#""msg":"the store does not take writes""#).count();
-    assert_eq!(warnings, 1, "a lasting failure is logged once, not for each create");
-    let server = start_again(server.stopped_by(Signal::SIGKILL));
-    assert!(server.export().into_keys().eq([1, 2]));
-}
-
 /// No create is sent, so the thread that commits hangs while it looks for the store's files.
 #[test]
 fn ready_is_503_while_an_inspection_hangs() {
