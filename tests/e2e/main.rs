@@ -20,7 +20,6 @@ mod tokens;
 mod wire {
     mod limits;
     mod log;
-    mod properties;
     mod refusals;
     mod signals;
 }

@@ -145,6 +145,11 @@ fn every_spelling_of_a_request_is_accepted() {
         (r#"{"id":-9223372036854775808,"name":""}"#, json!({ "id": i64::MIN, "name": "" })),
         (r#"{"id":9223372036854775807,"name":""}"#, json!({ "id": i64::MAX, "name": "" })),
         (r#"{"name":"last","tag":"","id":1}"#, json!({ "id": 1, "name": "last", "tag": "" })),
+        // The same plant again.
+        (
+            r#"{"id":1,"t\u0061g":"","name":"l\u0061st"}"#,
+            json!({ "id": 1, "name": "last", "tag": "" }),
+        ),
         ("\r\n\t {\n\"id\" : 2 ,\"name\" : \"wide\" } \n", json!({ "id": 2, "name": "wide" })),
         (r#"{"\u0069d":3,"n\u0061me":"\u0000\ud83c\udf31"}"#, json!({ "id": 3, "name": "\0🌱" })),
         (r#"{"id":4,"name":"","ID":"x","Tag":null,"":[1e999]}"#, json!({ "id": 4, "name": "" })),
