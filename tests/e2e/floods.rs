@@ -1,10 +1,7 @@
-//! Clients that send as much as they can, that make the service buffer as much as possible, and
-//! that are more than the process may have open files. Honest clients create plants meanwhile, and
-//! the memory stays within the formula of server/README.md.
+//! More clients than the process may have open files, and clients that make the service buffer as
+//! much as possible: then the memory stays within the formula of server/README.md.
 
 use std::net::TcpStream;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
-use std::sync::mpsc::{Sender, channel};
 
 use bytes::Bytes;
 use futures::future::select_all;
@@ -12,99 +9,7 @@ use h2::SendStream;
 use h2::client::{Builder, ResponseFuture};
 use http::Request;
 use plant_store_tests::prelude::*;
-use plant_store_tests::process::{allow_many_files, open_files, peak_memory_mib};
-
-const HONEST: usize = 8;
-
-/// Lets the honest clients create plants, each one after the other, for a while. Returns the number
-/// of plants.
-fn honest(server: &Server, clients: &mut [Connection], next: &AtomicI64) -> usize {
-    let end = Instant::now() + Duration::from_millis(amount(500, 5000) as u64);
-    let create = |connection: &mut Connection| {
-        let mut created = 0;
-        while Instant::now() < end {
-            let id = next.fetch_add(1, Relaxed);
-            connection.exchange(&server.post(&plant(id, "Ficus", None))).plant();
-            created += 1;
-        }
-        created
-    };
-    thread::scope(|scope| {
-        let start = |client| scope.spawn(move || create(client));
-        let creating: Vec<_> = clients.iter_mut().map(start).collect();
-        creating.into_iter().map(|client| client.join().expect("an honest client")).sum()
-    })
-}
-
-/// A flood until it is stopped. It drops the sender when it has begun.
-type Flood = fn(&Server, &AtomicBool, Sender<()>);
-
-/// Each row has the threads of the flood, and the flood. The honest clients connected before it.
-#[test]
-fn flood_costs_honest_clients_no_refusal_and_no_plant() {
-    let table: [(&str, usize, Flood); 2] =
-        [("without a token", 4, without_a_token), ("slow clients", 1, slow_clients)];
-    allow_many_files();
-    each_row(table, |(_, threads, flood)| {
-        let server = Server::start();
-        let next = AtomicI64::new(1);
-        let stop = AtomicBool::new(false);
-        let mut clients: Vec<_> = (0..HONEST).map(|_| server.connect()).collect();
-        let alone = honest(&server, &mut clients, &next);
-        let beside = thread::scope(|scope| {
-            let (begun, all_begun) = channel();
-            for begun in vec![begun; threads] {
-                scope.spawn(|| flood(&server, &stop, begun));
-            }
-            all_begun.recv().expect_err("every sender was dropped");
-            let beside = scope.spawn(|| honest(&server, &mut clients, &next)).join();
-            // The flood must end even if an honest client has failed.
-            stop.store(true, Relaxed);
-            beside.expect("no honest client is refused")
-        });
-        assert!(beside * 20 > alone, "{alone} creates alone, {beside} beside the flood");
-        let stored = server.export();
-        assert!((1..next.into_inner()).all(|id| stored.contains_key(&id)), "a plant was lost");
-    });
-}
-
-/// Sends the same request as fast as it can, many at a time. The service does not ask the store
-/// before it refuses one.
-fn without_a_token(server: &Server, stop: &AtomicBool, begun: Sender<()>) {
-    const AT_ONCE: usize = 50;
-    let mut connection = server.connect();
-    let requests = head("Content-Length: 0\r\n").repeat(AT_ONCE);
-    let mut flood = || {
-        connection.send(requests.as_bytes());
-        for _ in 0..AT_ONCE {
-            assert_eq!(connection.receive().error(), 401);
-        }
-    };
-    flood();
-    drop(begun);
-    while !stop.load(Relaxed) {
-        flood();
-    }
-}
-
-/// A third of the clients send nothing. A third send part of a head, and a third part of a body;
-/// then both go on byte by byte.
-fn slow_clients(server: &Server, stop: &AtomicBool, begun: Sender<()>) {
-    let length = "Content-Type: application/json\r\nContent-Length: 1000\r\n";
-    let body = head(&(server.bearer() + length));
-    let starts = ["", "POST /plants HTTP/1.1\r\nX: ", &body];
-    let mut clients: Vec<_> = (0..amount(600, 1500)).map(|_| server.connect()).collect();
-    for (client, start) in clients.iter_mut().zip(starts.iter().cycle()) {
-        client.send(start.as_bytes());
-    }
-    drop(begun);
-    while !stop.load(Relaxed) {
-        thread::sleep(Duration::from_millis(100));
-        for (number, client) in clients.iter_mut().enumerate() {
-            let _ = number % 3 == 0 || client.try_send(b" ");
-        }
-    }
-}
+use plant_store_tests::process::{open_files, peak_memory_mib};
 
 /// Creates go on when the clients have left. After an accept(2) that found no free file, Dropshot
 /// retries every 100 ms, and the kernel holds the new connections in its backlog.

@@ -1,4 +1,4 @@
-//! TLS: the protocols, the files and their reload, and misbehaving clients.
+//! TLS: the protocols, the files and their reload.
 
 use std::sync::LazyLock;
 
@@ -13,13 +13,12 @@ use tokio::runtime::Runtime;
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("threads"));
 
-/// Starts a server with TLS and these flags. Also returns the authority that issued its
-/// certificate.
-fn serving(flags: &[&str]) -> (Server, Authority) {
+/// Starts a server with TLS. Also returns the authority that issued its certificate.
+fn serving() -> (Server, Authority) {
     let authority = Authority::new();
     let starting = Server::starting();
     authority.issue(starting.folder());
-    (starting.with(&TLS).with(flags).start(), authority)
+    (starting.with(&TLS).start(), authority)
 }
 
 /// Returns an HTTP client that trusts only this authority.
@@ -53,7 +52,7 @@ fn current_certificate(server: &Server, authority: &Authority) -> Vec<u8> {
 /// cause that, so a warning could fill the disk that holds the log.
 #[test]
 fn tls_port_offers_only_http_1_1_over_tls() {
-    let (server, authority) = serving(&[]);
+    let (server, authority) = serving();
     assert_eq!(server.url, format!("https://{}", server.address));
     let printed = server.first_request.as_deref().expect("a new store prints a command");
     assert!(printed.contains(&format!("curl {}/plants ", server.url)), "{printed}");
@@ -79,7 +78,7 @@ fn tls_port_offers_only_http_1_1_over_tls() {
 #[test]
 fn sighup_reloads_files_that_a_start_would_accept() {
     const FAILED: &str = "cannot reload the TLS files, so the old ones stay in use";
-    let (server, authority) = serving(&[]);
+    let (server, authority) = serving();
     let last = current_certificate(&server, &authority);
     let folder = TempDir::new().expect("a temporary folder");
     let [reloaded, started] = [server.folder(), folder.path()];
@@ -125,22 +124,4 @@ fn sighup_reloads_files_that_a_start_would_accept() {
     assert_eq!(current_certificate(&server, &authority), new);
     assert_eq!(certificate(&create(&server, &open)), last, "on the open connection");
     assert_ne!(last, new);
-}
-
-/// Connections that start a handshake (RFC 8446, section 5.1) and never finish it.
-#[test]
-fn stalled_handshakes_delay_no_client_and_no_shutdown() {
-    let (mut server, authority) = serving(&["--shutdown-timeout", "1h"]);
-    let starts = [&b""[..], b"\x16", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"];
-    let stalled = starts.iter().cycle().take(40).map(|start| {
-        let mut connection = server.connect();
-        connection.send(start);
-        connection
-    });
-    let stalled: Vec<_> = stalled.collect();
-    for _ in 0..20 {
-        current_certificate(&server, &authority);
-    }
-    server.stop();
-    drop(stalled);
 }

@@ -8,7 +8,6 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
-use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -223,11 +222,4 @@ pub fn peak_memory_mib(process: Pid) -> f64 {
 pub fn open_files(process: Pid) -> usize {
     let files = fs::read_dir(format!("/proc/{process}/fd")).expect("the process is there");
     files.count()
-}
-
-/// Raises the soft limit on open files to the hard limit, for this process and its children. A
-/// connection takes a file at each of its two ends.
-pub fn allow_many_files() {
-    let (_, most) = getrlimit(Resource::RLIMIT_NOFILE).expect("there is a limit");
-    setrlimit(Resource::RLIMIT_NOFILE, most, most).expect("the soft limit can be raised");
 }
