@@ -43,12 +43,8 @@ pub enum Fault {
     Slow,
     /// Another program reads the store in one long transaction.
     Reader,
-    /// The file gets another name, and its own name again at the end.
-    Renamed(File),
     /// The file is removed. At the end, it is written anew with the content that it had.
     Removed(File),
-    /// Like [`Fault::Removed`], with an unrelated file at the path in the meantime.
-    Replaced(File),
 
     /// The database is stopped properly, and starts again at the end.
     DatabaseStopped,
@@ -140,7 +136,7 @@ impl Fault {
             // Every checkpoint fails, and the WAL grows.
             Self::Fails(..) => Effect { exits: &[1], ..NONE },
             // Exit code 3: the files are no longer in place. 1: they could not be closed.
-            Self::Renamed(_) | Self::Removed(_) | Self::Replaced(_) => Effect {
+            Self::Removed(_) => Effect {
                 answers: &[Failed, Refused, Lost],
                 exits: &[1, 3],
                 denies: Some(Duration::ZERO),
@@ -173,7 +169,7 @@ impl Fault {
     }
 
     /// Whether a file is not in place. A command could then read, or leave behind, something else.
-    pub fn moves_files(self) -> bool {
-        matches!(self, Self::Renamed(_) | Self::Removed(_) | Self::Replaced(_))
+    pub fn removes_a_file(self) -> bool {
+        matches!(self, Self::Removed(_))
     }
 }

@@ -161,7 +161,7 @@ impl<W: World> Player<W> {
     fn begin(&mut self, fault: Fault) -> Result {
         let is_possible = self.server.is_some() || matches!(fault, Fault::KilledAt { .. });
         // A reader of other files would change them.
-        let uses_files = fault.moves_files() || fault == Fault::Reader;
+        let uses_files = fault.removes_a_file() || fault == Fault::Reader;
         let has_files = self.is_intact() || !uses_files;
         if !is_possible || !has_files || self.model().spell(fault).is_some() {
             return self.skip(fault);

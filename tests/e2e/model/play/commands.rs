@@ -68,7 +68,7 @@ impl<W: World> Player<W> {
 
     /// Whether every file is as the server left it.
     pub(super) fn is_intact(&self) -> bool {
-        !self.model().in_force().into_iter().any(Fault::moves_files)
+        !self.model().in_force().into_iter().any(Fault::removes_a_file)
     }
 
     /// Runs a command, which may fail only while a fault is in force. Returns `None` if it was

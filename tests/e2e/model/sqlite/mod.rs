@@ -15,14 +15,11 @@ use super::world::{World, create_store};
 use crate::database::{STORE, WAL, WAL_INDEX};
 use crate::sqlite::disk;
 
-/// What is put at the path of a replaced file.
-const OTHER: &[u8] = b"the file of another program";
-
 pub struct Sqlite {
     folder: Folder,
     token: String,
     reader: Option<Connection>,
-    /// The content of the file that was removed or replaced.
+    /// The content of the file that was removed.
     kept: Option<Vec<u8>>,
 }
 
@@ -48,10 +45,6 @@ impl Sqlite {
 
     fn path(&self, file: File) -> PathBuf {
         self.folder.path().join(name(file))
-    }
-
-    fn away(&self, file: File) -> PathBuf {
-        self.folder.path().join(format!("away-{}", name(file)))
     }
 
     /// Returns the file that tells the simulated disk, or this test, about a file of the store.
@@ -120,19 +113,7 @@ impl World for Sqlite {
         }
         match fault {
             Fault::Reader => return self.begin_reading(),
-            Fault::Renamed(file) | Fault::Removed(file) | Fault::Replaced(file)
-                if !self.path(file).exists() =>
-            {
-                return false;
-            }
-            Fault::Renamed(file) => {
-                fs::rename(self.path(file), self.away(file)).expect("the file exists");
-            }
-            Fault::Removed(file) => self.remove(file, server),
-            Fault::Replaced(file) => {
-                self.remove(file, server);
-                fs::write(self.path(file), OTHER).expect("a file");
-            }
+            Fault::Removed(file) if self.path(file).exists() => self.remove(file, server),
             _ => return false,
         }
         true
@@ -158,14 +139,6 @@ impl World for Sqlite {
             // A process that was killed has left it.
             Fault::Hangs(_, file) => drop(fs::remove_file(self.marker("hangs", file))),
             Fault::Fails(_, file) => drop(fs::remove_file(self.marker("failed", file))),
-            Fault::Renamed(file) => {
-                fs::rename(self.away(file), self.path(file)).expect("the file exists");
-            }
-            Fault::Replaced(file) => {
-                let found = fs::read(self.path(file)).expect("the file exists");
-                assert!(found == OTHER, "the other file at {} was changed", name(file));
-                self.restore(file);
-            }
             Fault::Removed(file) => self.restore(file),
             Fault::Reader => self.reader = None,
             _ => {}

@@ -10,9 +10,7 @@ use crate::model::Step::{
     self, Begin, Check, Copy, End, Export, Heal, Issue, Load, PowerCut, Revoke, Stop,
 };
 use crate::model::faults::Call::{Read, Sync, Write};
-use crate::model::faults::Fault::{
-    self, Fails, Hangs, KilledAt, Paused, Reader, Removed, Renamed, Replaced, Slow,
-};
+use crate::model::faults::Fault::{self, Fails, Hangs, KilledAt, Paused, Reader, Removed, Slow};
 use crate::model::faults::File::{self, Index, Store, Wal};
 use crate::model::play::{play, play_random};
 
@@ -82,21 +80,13 @@ scenes! {
         Load(20), Begin(Slow), Load(50), Issue, Load(40), Revoke, Load(40), Issue, Load(40), Revoke,
         CUT,
     ];
-    renamed_files: [
-        Load(300), Begin(Renamed(Store)), Heal, Load(50), Begin(Renamed(Wal)), Heal, Load(50),
-        Begin(Renamed(Index)), Heal, Load(20), CUT,
-    ];
     removed_files: [
         Load(100), Begin(Removed(Store)), Heal, Load(50), Begin(Removed(Wal)), Heal, Load(50),
         Begin(Removed(Index)), Heal, Load(20), CUT,
     ];
-    replaced_files: [
-        Load(100), Begin(Replaced(Store)), Heal, Load(50), Begin(Replaced(Wal)), Heal, Load(50),
-        Begin(Replaced(Index)), Heal, Load(20), CUT,
-    ];
     file_removed_during_a_commit: [
         Load(50), Begin(Hangs(Write, Wal)), Begin(Removed(Wal)), End(Hangs(Write, Wal)), Heal,
-        Load(50), Begin(Hangs(Write, Wal)), Begin(Renamed(Store)), End(Hangs(Write, Wal)), CUT,
+        Load(50), Begin(Hangs(Write, Wal)), Begin(Removed(Store)), End(Hangs(Write, Wal)), CUT,
     ];
     long_reader: [
         Begin(Reader), Load(2500), Export, Heal, Load(500), Check, Stop(SIGTERM),
@@ -123,9 +113,7 @@ fn fault(random: &mut StdRng) -> Fault {
         6..8 => Slow,
         8 => Reader,
         9 => Paused,
-        10 => Renamed(any),
-        11 => Removed(any),
-        12 => Replaced(any),
+        10..13 => Removed(any),
         _ => KilledAt { call, file, nth: random.random_range(1..60) },
     }
 }
