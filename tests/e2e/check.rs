@@ -1,4 +1,5 @@
-//! `plant-store check`: the exit codes 0, 1 and 2, and what it reports.
+//! `plant-store check`: the exit codes 0 and 1, and what it reports. The tests of each engine have
+//! stores that cannot be opened, for which the exit code is 2.
 
 use plant_store_tests::prelude::*;
 
@@ -53,19 +54,5 @@ fn check_of_a_changed_store_exits_1_and_names_the_fault() {
         database::execute(&server, repair);
         checked.failed(1, &format!("is not sound: {expected}"));
         server.run("check").succeeded();
-    });
-}
-
-#[test]
-fn check_of_what_cannot_be_opened_exits_2() {
-    let folder = TempDir::new().expect("a temporary folder");
-    let rows = [
-        ("sqlite:plants.db", "there is no store at"),
-        ("postgres://plants@127.0.0.1:1/plants", "Connection refused"),
-    ];
-    each_row(rows, |(url, expected)| {
-        let checked = run(binary_in(folder.path(), "check --store").arg(url));
-        checked.failed(2, " cannot be checked: ");
-        checked.failed(2, expected);
     });
 }

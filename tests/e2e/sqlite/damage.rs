@@ -28,19 +28,6 @@ fn truncated_store_is_refused_and_left_unchanged() {
     }
 }
 
-/// The file is truncated while the server has it open.
-#[test]
-fn create_that_needs_a_damaged_page_is_500() {
-    let server = Server::start();
-    create(&server, 0..500);
-    let server = server.stopped_by(Signal::SIGTERM).start();
-    cut(server.folder());
-    let mut refusals = (0..500).map(|id| server.create(&plant(id, "Ficus", None)).refusal());
-    let refusal = refusals.find(|(error, _)| *error != 409).expect("a page is missing");
-    assert!(refusal.0 == 500 && !refusal.1.contains("malformed"), "{refusal:?}");
-    server.wait_for_log("check it: run `plant-store check`");
-}
-
 /// STORES.md tells operators that they may add an index, and litestream adds its own tables.
 #[test]
 fn store_with_an_index_and_litestreams_tables_is_sound() {
@@ -86,23 +73,6 @@ fn try_every_command(folder: &Path) -> Vec<String> {
         try_to("export --store sqlite:copy.db");
     }
     [try_to("check"), try_to("export"), copied].into_iter().flatten().collect()
-}
-
-/// The damaged row has a higher id, so reading on after that id skips the plants in between.
-#[test]
-fn flipped_bit_in_a_row_id_is_detected_by_every_command() {
-    let store = large_store();
-    let file = store.folder().join(STORE);
-    let mut bytes = fs::read(&file).expect("the store");
-    // The id 10,000 as SQLite writes it, and the header of the row: its length, and a null for the
-    // id.
-    let row = [0xce, 0x10, 0x03, 0x00];
-    let at = bytes.windows(4).position(|window| window == row).expect("the row");
-    bytes[at] |= 0x20;
-    fs::write(&file, bytes).expect("the store");
-    let failed = try_every_command(store.folder());
-    assert_eq!(failed.len(), 3, "{failed:?}");
-    assert!(failed.iter().all(|stderr| stderr.contains("out of order")), "{failed:?}");
 }
 
 #[test]

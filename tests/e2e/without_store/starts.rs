@@ -7,7 +7,6 @@ use nix::unistd::geteuid;
 use plant_store_tests::prelude::*;
 use plant_store_tests::process::{Process, send};
 use plant_store_tests::tls::{Authority, KEY};
-use plant_store_tests::token;
 
 /// Runs the binary with these words and variables in an empty folder, which must stay empty. The
 /// command must print nothing and exit with this code. Returns stderr.
@@ -65,46 +64,8 @@ fn bad_start_exits_1_and_leaves_no_store() {
 }
 
 /// Returns the tokens of the store in this folder, as JSON. Returns nothing if there is no store.
-fn tokens(folder: &Path) -> String {
+pub fn tokens(folder: &Path) -> String {
     run(&mut binary_in(folder, "token list --json")).stdout.trim().to_owned()
-}
-
-/// Runs a first start until it ends or listens. Returns `None` if it listens, and otherwise whether
-/// it has left a store with a token, which must be the one that was printed.
-pub fn failed_first_start(serve: &mut Command, folder: &Path) -> Option<bool> {
-    let out = folder.join("out");
-    serve.current_dir(folder).stdout(File::create(&out).expect("a file"));
-    serve.stderr(File::create(folder.join("log")).expect("a file"));
-    let mut server = Process::start(serve);
-    let printed = || fs::read_to_string(&out).expect("the output");
-    let mut has_ended = || server.try_wait().expect("it is a child").is_some();
-    let listens = || printed().contains("listening on");
-    wait_until(|| has_ended() || listens(), || "it neither ends nor listens".into());
-    if listens() {
-        return None;
-    }
-    // SQLite would say this of too few open files.
-    let log = fs::read_to_string(folder.join("log")).expect("a log");
-    assert!(!log.contains("disk I/O error"), "{log}");
-    let tokens = tokens(folder);
-    let has_token = !["", "[]"].contains(&&*tokens);
-    let printed = printed();
-    let is_printed = token(&printed).is_some_and(|token| tokens.contains(&token[..8]));
-    assert!(is_printed || !has_token, "{printed}: {tokens}");
-    Some(has_token)
-}
-
-/// Different limits on open files make starts fail at different points.
-#[test]
-fn failed_start_stores_only_a_printed_token() {
-    let start = |files: u32| {
-        let folder = TempDir::new().expect("a temporary folder");
-        let serve = binary_in(folder.path(), "serve");
-        let mut limited = in_shell(&format!("ulimit -n {files}; exec \"$0\" \"$@\""), &serve);
-        failed_first_start(&mut limited, folder.path())
-    };
-    let stores = (6..).map_while(start);
-    assert!(stores.filter(|has_token| *has_token).count() > 0, "no start fails after its token");
 }
 
 /// Nobody would see the token. Other commands fail, too, if their output is lost.
