@@ -36,14 +36,6 @@ fn mutated(edits: &[Edit<'_>]) -> Value {
 }
 
 const BREAK: Edit<'_> = ("/components/schemas/NewPlant/properties/tag", None);
-const BREAK_MORE: Edit<'_> = ("/components/schemas/Error/properties/message", None);
-const ADD: Edit<'_> = ("/components/schemas/Plant/properties/made_up", Some("{}"));
-
-/// Returns the document with this version and these edits, as text.
-fn versioned(version: &str, edits: &[Edit<'_>]) -> String {
-    let version = format!("{version:?}");
-    mutated(&[edits, &[("/info/version", Some(&version))]].concat()).to_string()
-}
 
 #[test]
 fn additions_to_the_specification_break_no_consumer() {

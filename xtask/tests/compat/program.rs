@@ -3,7 +3,7 @@
 use xtask::checkout::DOCUMENT;
 
 use crate::repository::{Repository, described};
-use crate::{ADD, BREAK, BREAK_MORE, mutated, versioned};
+use crate::{BREAK, mutated};
 
 #[test]
 fn breaking_commit_on_main_fails_unless_it_is_accepted() {
@@ -79,22 +79,4 @@ fn against_names_a_revision_or_a_file() {
         );
         assert_eq!((printed, exit_code), (line, Some(1)));
     }
-}
-
-#[test]
-fn breaking_changes_of_one_release_need_one_major_version() {
-    let repository = Repository::with(&[]);
-    repository.commit(DOCUMENT, &versioned("1.0.0", &[]));
-    repository.git("tag v1.0.0");
-    let hash = repository.hash("v1.0.0");
-    for edits in [&[BREAK][..], &[BREAK, BREAK_MORE], &[BREAK, BREAK_MORE, ADD]] {
-        repository.commit(DOCUMENT, &versioned("2.0.0", edits));
-        let (printed, exit_code) = repository.compat(&[], &[]);
-        let first = format!("2.0.0 of {DOCUMENT}, since 1.0.0 of the release v1.0.0 ({hash}): ");
-        assert!(printed.starts_with(&first) && exit_code == Some(0), "{printed}");
-    }
-    repository.git("tag v2.0.0");
-    repository.commit(DOCUMENT, &versioned("2.0.0", &[BREAK, BREAK_MORE]));
-    let (refusal, exit_code) = repository.compat(&[], &[]);
-    assert!(refusal.contains("must be 3.0.0 or larger") && exit_code == Some(1), "{refusal}");
 }
