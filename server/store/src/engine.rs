@@ -61,17 +61,6 @@ pub trait Engine: Send + Sync {
     /// If this fails, no row may be acknowledged.
     fn commit(&self, rows: &[Row], deadline: Instant) -> Result<Vec<Outcome>, Error>;
 
-    /// Prepares the store for the next commits, for example by a checkpoint. The writer calls it
-    /// after it has answered a batch, so no response waits for it, and the next creates queue up in
-    /// the meantime.
-    ///
-    /// # Errors
-    ///
-    /// The same as for a commit. Everything that was committed before stays durable.
-    fn upkeep(&self) -> Result<(), Error> {
-        Ok(())
-    }
-
     /// Reads a page of rows: the rows with an id greater than `after`, in ascending order of the
     /// ids, at most `limit` rows and about a MiB of texts. The page after the last row is empty.
     ///

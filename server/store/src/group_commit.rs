@@ -8,8 +8,8 @@
 //! No create may be acknowledged before [`Engine::commit`] has returned its outcome.
 //!
 //! Between two batches, and while no create waits, the writer inspects the store once a second. So
-//! in SQLite one thread does all fsyncs: of the WAL in each commit, and of the store's file in
-//! [`Engine::upkeep`] and [`Engine::inspect`]. In PostgreSQL nothing in this process syncs.
+//! in SQLite one thread does all fsyncs: of the WAL, and of the store's file, in
+//! [`Engine::commit`] and [`Engine::inspect`]. In PostgreSQL nothing in this process syncs.
 
 mod inspection;
 mod writer;

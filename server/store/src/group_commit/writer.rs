@@ -38,9 +38,7 @@ pub struct Writer {
     answers_sender: mpsc::UnboundedSender<Answers>,
     inspection: Inspection,
     inspect_at: Instant,
-    commit_warnings: WarningDedup,
-    /// Separate, because commits may succeed while the upkeep fails.
-    upkeep_warnings: WarningDedup,
+    warnings: WarningDedup,
 }
 
 impl Writer {
@@ -59,8 +57,7 @@ impl Writer {
             answers_sender,
             inspection: Inspection::default(),
             inspect_at: Instant::now(),
-            commit_warnings: WarningDedup::default(),
-            upkeep_warnings: WarningDedup::default(),
+            warnings: WarningDedup::default(),
         }
     }
 
@@ -113,19 +110,18 @@ impl Writer {
         Ok(())
     }
 
-    /// Commits the batch, and prepares the store for the next one. Fails if the store is lost.
+    /// Commits the batch. Fails if the store is lost.
     fn process(&mut self, batch: Vec<Create>) -> Result<(), Error> {
         let oldest = batch.first().map_or_else(Instant::now, |create| create.arrived_at);
         *self.shared.busy_since.lock() = Some(oldest);
         match self.commit(batch) {
             Ok(()) => {
-                if self.commit_warnings.succeeded() {
+                if self.warnings.succeeded() {
                     info!(self.log, "the store takes writes again");
                 }
-                self.keep_up()?;
             }
             Err(cause) if cause.is_final() => return Err(self.report_loss(&cause)),
-            Err(cause) if !self.commit_warnings.failed(&cause) => {}
+            Err(cause) if !self.warnings.failed(&cause) => {}
             Err(cause) if cause.may_pass() => {
                 warn!(self.log, "the store does not take writes"; "cause" => %cause);
             }
@@ -193,29 +189,6 @@ impl Writer {
         // Fails only if the runtime has ended, and every waiting request with it.
         let _ = self.answers_sender.send(waiting.into_iter().enumerate().map(answer).collect());
         outcomes.map(drop)
-    }
-
-    /// Prepares the store for the next commits. All committed creates were answered before.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the store is lost.
-    fn keep_up(&mut self) -> Result<(), Error> {
-        match self.engine.upkeep().map_err(Error::of_served_store) {
-            Ok(()) => {
-                if self.upkeep_warnings.succeeded() {
-                    info!(self.log, "the upkeep of the store succeeded again");
-                }
-            }
-            Err(cause) if cause.is_final() => return Err(self.report_loss(&cause)),
-            Err(cause) => {
-                if self.upkeep_warnings.failed(&cause) {
-                    error!(self.log, "the upkeep of the store failed: it is retried after each \
-                        commit"; "cause" => %cause);
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Logs that the store is lost. The process has to end with the returned error.

@@ -72,11 +72,15 @@ impl Engine for Sqlite {
     /// Checks the files before and after the transaction: nobody would find a row that was
     /// committed to a removed or replaced file.
     ///
+    /// A checkpoint comes before the transaction, because the answers would wait for one after it.
+    /// If it fails, so does the commit: the WAL must not grow without end.
+    ///
     /// A test write rewrites a page unchanged, because a transaction without a write would not show
     /// whether the store takes writes.
     fn commit(&self, rows: &[Row], _: Instant) -> Result<Vec<Outcome>, Error> {
         self.require_files_in_place()?;
         let mut connection = self.commits.lock();
+        checkpoint_if_long(&mut connection)?;
         let transaction = connection.transaction()?;
         if rows.is_empty() {
             // SQLite leaves this field to the user, and the store does not use it.
@@ -88,10 +92,6 @@ impl Engine for Sqlite {
         transaction.commit()?;
         self.require_files_in_place()?;
         Ok(outcomes)
-    }
-
-    fn upkeep(&self) -> Result<(), Error> {
-        checkpoint_if_long(&mut self.commits.lock())
     }
 
     fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, Error> {

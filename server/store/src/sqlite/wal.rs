@@ -147,8 +147,8 @@ pub fn sync_empty_wal(store: &Path) -> io::Result<()> {
     sync_folder_of(&wal)
 }
 
-/// Runs a checkpoint between two commits if the WAL has grown enough. While a reader keeps the WAL
-/// from being reset, this tries again after each commit, and finds nothing to copy.
+/// Runs a checkpoint before a commit if the WAL has grown enough. While a reader keeps the WAL from
+/// being reset, this tries again before each commit, and finds nothing to copy.
 pub fn checkpoint_if_long(connection: &mut Connection) -> Result<(), Error> {
     let pages = wal_checkpoint(connection, CheckpointMode::NOOP)?;
     if pages.is_none_or(|pages| pages < CHECKPOINT_PAGES) {

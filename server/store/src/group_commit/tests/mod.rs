@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::task::{Context, Waker};
 
 use parking_lot::Mutex;
-use slog::{Drain, Logger, OwnedKVList, Record, o};
+use slog::{Discard, Logger, o};
 use tokio::runtime::{Builder, Runtime};
 
 use super::{Arc, CreateResult, Duration, GroupCommit, Instant, Row, WriterEnd};
@@ -23,28 +23,11 @@ type Create<'a> = Pin<Box<dyn Future<Output = CreateResult> + 'a>>;
 /// A group commit, the runtime that delivers its outcomes, and the test's channels to its engine.
 struct Store {
     engine: Arc<Scripted>,
-    /// The messages of the log.
-    log: mpsc::Receiver<String>,
     runtime: Runtime,
     commits: GroupCommit,
     end: WriterEnd,
     begun: mpsc::Receiver<Vec<i64>>,
     results: mpsc::Sender<Committed>,
-}
-
-/// A log drain that sends each message to the test.
-#[derive(Clone)]
-struct Messages(mpsc::Sender<String>);
-
-impl Drain for Messages {
-    type Ok = ();
-    type Err = slog::Never;
-
-    fn log(&self, record: &Record<'_>, _: &OwnedKVList) -> Result<(), slog::Never> {
-        // The test may have ended.
-        let _ = self.0.send(record.msg().to_string());
-        Ok(())
-    }
 }
 
 fn store(timeout: Duration) -> Store {
@@ -54,19 +37,16 @@ fn store(timeout: Duration) -> Store {
         begun,
         results: Mutex::new(results),
         deadlines: Mutex::default(),
-        // The first one follows the test write at the start.
-        upkeeps: Mutex::new([Ok(())].into()),
         close: Mutex::default(),
     });
-    let (messages, log) = mpsc::channel();
-    let logger = Logger::root(Messages(messages).fuse(), o!());
+    let log = Logger::root(Discard, o!());
     let runtime = Builder::new_current_thread().enable_time().build().expect("a runtime");
     let entered = runtime.enter();
     let (commits, end) =
-        GroupCommit::start(Arc::clone(&engine) as _, timeout, logger).expect("a thread");
+        GroupCommit::start(Arc::clone(&engine) as _, timeout, log).expect("a thread");
     drop(entered);
     let (begun, results) = (begun_receiver, results_sender);
-    Store { engine, log, runtime, commits, end, begun, results }
+    Store { engine, runtime, commits, end, begun, results }
 }
 
 fn row(id: i64) -> Row {
@@ -202,24 +182,6 @@ fn deadline_of_a_batch_is_that_of_its_newest_create() {
     }
     let last_deadline = *store.engine.deadlines.lock().last().expect("two batches");
     assert!(last_deadline >= before_newest + TIMEOUT);
-}
-
-#[test]
-fn upkeep_failure_is_logged_once_by_cause_and_commits_go_on() {
-    let mut store = store(TIMEOUT);
-    let fails = |cause| Err(Error::new(Kind::Full, cause));
-    store.engine.upkeeps.lock().extend([fails("full"), fails("full"), fails("locked")]);
-    for id in 0..4 {
-        let create = store.begun(id);
-        store.commit(Ok(vec![Created]));
-        assert_eq!(outcome_or_message(store.wait(create)), Ok(Created));
-        assert_eq!(readiness(&store), "ready");
-    }
-    store.commits.end();
-    assert!(matches!(store.end.blocking_recv(), Some(Ok(None))));
-    let failed = "the upkeep of the store failed: it is retried after each commit";
-    let expected = [failed, failed, "the upkeep of the store succeeded again"];
-    assert_eq!(store.log.try_iter().collect::<Vec<_>>(), expected);
 }
 
 #[test]

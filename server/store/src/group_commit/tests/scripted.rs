@@ -1,6 +1,5 @@
 //! An engine that does what the test tells it to.
 
-use std::collections::VecDeque;
 use std::sync::mpsc;
 use std::time::Instant;
 
@@ -19,8 +18,6 @@ pub struct Scripted {
     pub results: Mutex<mpsc::Receiver<Committed>>,
     /// The deadline of each commit so far.
     pub deadlines: Mutex<Vec<Instant>>,
-    /// The results of the next upkeeps. When the queue is empty, upkeeps succeed.
-    pub upkeeps: Mutex<VecDeque<Result<(), Error>>>,
     /// The error that `close` returns, once.
     pub close: Mutex<Option<Error>>,
 }
@@ -33,10 +30,6 @@ impl Engine for Scripted {
         self.deadlines.lock().push(deadline);
         self.begun.send(rows.iter().map(|row| row.id).collect()).expect("the test receives");
         self.results.lock().recv().expect("a result")
-    }
-
-    fn upkeep(&self) -> Result<(), Error> {
-        self.upkeeps.lock().pop_front().unwrap_or(Ok(()))
     }
 
     fn close(&self) -> Result<Option<u64>, Error> {
