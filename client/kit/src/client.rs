@@ -59,7 +59,7 @@ pub fn client<C: GeneratedClient>(base_url: &str, token: &str) -> Result<C, Inva
 /// Builds a client with your own settings of TLS, proxies and timeouts: start with [`settings`].
 ///
 /// `token` returns the bearer token. It is called for each attempt, so the token may change while
-/// the program runs, and must not block.
+/// the program runs, and must not block for long.
 pub fn client_with<C: GeneratedClient>(
     settings: ClientBuilder,
     base_url: &str,

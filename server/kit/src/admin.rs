@@ -5,9 +5,8 @@
 //! The listener runs on a dedicated thread. A scrape does not wait for requests, and requests do
 //! not wait while the samples of a busy second are sorted into buckets.
 //!
-//! The metrics of requests and commits are registered once, with the value 0. The handles that a
-//! create needs are kept, so that it performs no lookup and no allocation. Without [`Admin`] the
-//! handles do nothing and cost one branch each.
+//! The metrics of requests and commits are registered at the start, with the value 0. Without
+//! [`Admin`], nothing is recorded.
 //!
 //! Everybody who can reach the address may read the metrics. Therefore a label must never contain
 //! data that a client sent, and no metric may count rows or tokens by their content. A histogram

@@ -8,7 +8,8 @@
 //! each snapshot is valid for the duration of the [`LEASE`], counted from before it was read. A
 //! command that changes the tokens waits for that duration, so no server accepts a token after
 //! `token revoke` has returned. This includes a server that was stopped or suspended, and a server
-//! that cannot read its store. Expiry is checked at each request.
+//! that cannot read its store. It does not include a paused virtual machine, whose clock stops with
+//! it, and a server that still reads an old primary. Expiry is checked at each request.
 //!
 //! A token exists as text in only two places: where it is parsed, and where it is shown to its
 //! owner, once. Nothing here may print a token, and a snapshot contains only the digest and the

@@ -157,7 +157,7 @@ impl GroupCommit {
             return Err(cause);
         }
         if busy_since.lock().is_some_and(|since| since.elapsed() >= *timeout) {
-            return Err(Error::new(Kind::Unavailable, "a commit hangs"));
+            return Err(Error::new(Kind::Unavailable, "the store does not answer"));
         }
         Ok(())
     }

@@ -130,7 +130,7 @@ fn ready_is_503_while_an_inspection_hangs() {
     // When the command returns, the server has read its change, so it has the tokens in its cache.
     server.run("token create ci").succeeded();
     order(server.folder(), "read-hangs", WAL);
-    server.wait_until("503", || server.ready() == (503, "a commit hangs\n".into()));
+    server.wait_until("503", || server.ready() == (503, "the store does not answer\n".into()));
     withdraw(server.folder(), "read-hangs", WAL);
     server.wait_until("ready again", || server.ready().0 == 200);
 }

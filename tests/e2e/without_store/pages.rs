@@ -37,10 +37,16 @@ fn table_of_flags_in_the_server_readme_is_current() {
         let name = flag.get_long().expect("a long name");
         let variable = format!("PLANT_STORE_{}", name.replace('-', "_").to_uppercase());
         assert_eq!(flag.get_env(), Some(OsStr::new(&variable)), "{name}");
-        let default =
-            flag.get_default_values().first().filter(|_| flag.get_action().takes_values());
+        let takes_value = flag.get_action().takes_values();
+        let default = flag.get_default_values().first().filter(|_| takes_value);
         let default = default.map_or(String::new(), |value| format!(" `{}`", value.display()));
-        let help = flag.get_help().expect("a help text");
+        let mut help = flag.get_help().expect("a help text").to_string();
+        let values = flag.get_possible_values();
+        if takes_value && !values.is_empty() {
+            let names = values.iter().map(|value| format!("`{}`", value.get_name()));
+            let names = names.collect::<Vec<_>>();
+            write!(help, " [possible values: {}]", names.join(", ")).expect("a string takes it");
+        }
         writeln!(table, "| `--{name}` |{default} | {help} |").expect("a string takes it");
     }
     assert_between_markers(root().join("server/README.md"), "flags", &table);

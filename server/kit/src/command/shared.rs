@@ -1,5 +1,5 @@
 //! What several commands use: the flags that name a store, messages for the person who typed the
-//! command, and writing to stdout. Nothing here knows about a particular command.
+//! command, and writing to stdout. What only one command needs is in its own file.
 
 use std::io::{self, Write};
 use std::path::PathBuf;

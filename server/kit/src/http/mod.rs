@@ -106,8 +106,8 @@ pub(crate) fn start_server(
 /// Bodies are held in memory, which a larger limit could exhaust.
 const MAX_BODY: ByteSize = ByteSize::gib(1);
 
-/// PostgreSQL takes 0 for no limit. A limit that is much longer would overflow the clock when its
-/// deadline is computed.
+/// A limit of 0 would refuse every request. A limit that is much longer would overflow the clock when
+/// its deadline is computed.
 const TIME_LIMITS: RangeInclusive<Duration> =
     Duration::from_millis(1)..=Duration::from_hours(366 * 24);
 
@@ -118,8 +118,8 @@ pub struct Limits {
     #[arg(long, value_name = "SIZE", value_parser = body_size, default_value = "64KiB")]
     pub max_body: ByteSize,
 
-    /// Maximum number of requests that use the store at a time; one token may have half of them.
-    /// Further requests are refused with `error` 503
+    /// Maximum number of requests with an accepted token at a time; one token may have half of
+    /// them. Further requests are refused with `error` 503
     #[arg(long, value_name = "CREATES", value_parser = positive(), default_value = "1024")]
     pub max_creates: NonZeroU32,
 

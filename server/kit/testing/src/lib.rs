@@ -33,7 +33,7 @@
 //!
 //! `EXPECTORATE=overwrite cargo test` writes the document and the client. The tests run the program
 //! on new stores of SQLite. The example of a create is the command that the program prints for a
-//! new store; its body has the member `id`. Nothing here depends on a particular service.
+//! new store; its body has the member `id`.
 
 mod client;
 mod http;

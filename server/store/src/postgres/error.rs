@@ -24,7 +24,7 @@ pub struct Failure {
     pub error: Error,
     /// The SQLSTATE, or empty.
     code: String,
-    /// Whether the deadline was over.
+    /// Whether the deadline has passed.
     pub is_timeout: bool,
 }
 
@@ -34,7 +34,7 @@ impl Failure {
         Error::new(Kind::Unavailable, message).into()
     }
 
-    /// The deadline was over. Statements that were sent may have been executed all the same.
+    /// The deadline has passed. Statements that were sent may have been executed all the same.
     pub fn timeout() -> Self {
         Self { is_timeout: true, ..Self::transient("the database did not answer in time") }
     }

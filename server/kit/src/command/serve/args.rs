@@ -39,8 +39,8 @@ pub struct Args {
     #[command(flatten)]
     pub store: StoreArgs,
 
-    /// What to do with the first token of a new store
-    #[arg(long, value_name = "WHERE", default_value = "print")]
+    /// Whether to issue a first token for a new store, and print it
+    #[arg(long, value_name = "TOKEN", default_value = "print")]
     pub first_token: FirstToken,
 
     #[command(flatten)]

@@ -1,6 +1,6 @@
 //! `serve`: the life of a server process, from its flags to its exit.
 //!
-//! Nothing here handles a request. That is the task of [`crate::http`].
+//! Handling requests is the task of [`crate::http`].
 //!
 //! # Threads
 //!
@@ -217,7 +217,7 @@ async fn serve(
     }
     commits.end();
     let Ok(end) = timeout(CLOSE_TIMEOUT, writer_end.recv()).await else {
-        warn!(log, "the store could not be closed in time: the next start recovers it");
+        warn!(log, "the store could not be closed in time: the process exits as after a crash");
         return Ok(());
     };
     log_end(end.unwrap_or_else(|| Err(writer_died())), log)

@@ -160,7 +160,7 @@ fn late_create_is_refused_but_keeps_its_permit() {
     assert!(late.may_pass() && late.to_string().contains("within 10ms"), "{late}");
     assert_eq!(Arc::strong_count(&held), 2, "its row is still in the store's queue");
     assert_eq!(store.begun.recv(), Ok(vec![1]));
-    assert_eq!(readiness(&store), "a commit hangs");
+    assert_eq!(readiness(&store), "the store does not answer");
     store.commits.end();
     store.commit(Ok(vec![Created]));
     assert!(matches!(store.end.blocking_recv(), Some(Ok(None))));
