@@ -154,7 +154,7 @@ rules! {
     BothWays Additive Additive "both sides may send it now"
     PartAdded Additive Wire "a request may use one more case; a client may not know the case"
     PartRemoved Wire Source "a request of this case may be refused; code may name the case"
-    Discriminator Wire Wire "another member tells which case a value is"
+    Discriminator Wire Wire "another member or another value tells which case a value is"
     DiscriminatorHint Additive Additive
         "it is a hint: the parts allow the same values with and without it"
     CodeAdded Additive Additive

@@ -5,25 +5,21 @@ use std::rc::Rc;
 
 use super::Comparison;
 use super::graph::Spot;
-use super::matching::Pair;
 use crate::Document;
 use crate::kind::Kind;
-use crate::model::{Alternative, Alternatives, Discriminator, Schema, is_any};
+use crate::model::{Alternatives, Discriminator, Schema, is_any};
 
 impl Comparison<'_> {
-    /// Compares the parts of `allOf` that could not be merged.
-    pub(super) fn all_of(&mut self, at: &Spot, old: &[Rc<Schema>], new: &[Rc<Schema>]) {
-        let [old, new] =
-            [old, new].map(|parts| parts.iter().cloned().map(Alternative::of).collect::<Vec<_>>());
-        let pairs = self.paired(&old, &new);
-        self.parts(at, &pairs, Kind::LimitLoosened, Kind::LimitTightened);
-    }
-
     /// Compares the subschemas of two lists. `removed` and `added` are the kinds of change if a list
     /// loses or gets one.
-    fn parts(&mut self, at: &Spot, pairs: &[Pair<'_>], removed: Kind, added: Kind) {
-        for (old, new) in pairs {
-            let [old, new] = [old, new].map(|part| part.map(|part| &part.schema));
+    pub(super) fn parts(
+        &mut self,
+        at: &Spot,
+        [old, new]: [&[Rc<Schema>]; 2],
+        removed: Kind,
+        added: Kind,
+    ) {
+        for (old, new) in self.paired(old, new) {
             match (old, new) {
                 (Some(old), Some(new)) => self.schema(at, old, new),
                 (Some(old), None) => self.report_schemas(at, removed, Some(old), None),
@@ -32,54 +28,50 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares the values of a discriminator that select each subschema.
-    fn discriminator_values(&mut self, at: &Spot, pairs: &[Pair<'_>]) {
-        for (old, new) in pairs {
-            let [was, is] = [old, new].map(|part| part.and_then(|part| part.values.as_ref()));
-            if was.is_some() && is.is_some() {
-                self.enumeration(&at.below("mapping"), was, is);
-            }
+    /// Compares `oneOf` or `anyOf`, unless only one schema has them.
+    pub(super) fn alternatives(&mut self, at: &Spot, old: &Schema, new: &Schema) {
+        let (Some(was), Some(is)) = (&old.alternatives, &new.alternatives) else { return };
+        let Alternatives { keyword, list } = &**was;
+        let at = at.below(is.keyword);
+        if *keyword != is.keyword {
+            self.report(&at, Kind::Limit, Some(keyword), Some(is.keyword));
         }
+        self.parts(&at, [list, &is.list], Kind::PartRemoved, Kind::PartAdded);
     }
 
-    /// Compares `oneOf` or `anyOf`, unless only one schema has them, and the discriminators.
-    pub(super) fn alternatives(&mut self, at: &Spot, old: &Schema, new: &Schema) {
-        let discriminator_at = at.below("discriminator");
-        if let (Some(was), Some(is)) = (&old.alternatives, &new.alternatives) {
-            let Alternatives { keyword, list } = &**was;
-            let at = at.below(is.keyword);
-            if *keyword != is.keyword {
-                self.report(&at, Kind::Limit, Some(keyword), Some(is.keyword));
-            }
-            let pairs = self.paired(list, &is.list);
-            self.parts(&at, &pairs, Kind::PartRemoved, Kind::PartAdded);
-            self.discriminator_values(&discriminator_at, &pairs);
-        }
+    /// Compares the discriminators, and the types that the same value selects.
+    pub(super) fn discriminators(&mut self, at: &Spot, old: &Schema, new: &Schema) {
+        let at = at.below("discriminator");
         let (was, is) = match (&old.discriminator, &new.discriminator) {
             (None, None) => return,
-            (Some(was), Some(is)) => {
-                let Discriminator { property, mapping: _, children, is_own: _ } = &**was;
-                if let (Some(old), Some(new)) = (children, &is.children) {
-                    let pairs = self.paired(old, new);
-                    self.parts(&discriminator_at, &pairs, Kind::PartRemoved, Kind::PartAdded);
-                    self.discriminator_values(&discriminator_at, &pairs);
-                }
-                if *property != is.property {
-                    let at = discriminator_at.below("propertyName");
-                    self.report(&at, Kind::Discriminator, Some(property), Some(&is.property));
-                }
-                return;
+            (Some(was), Some(is)) => (was, is),
+            (was, is) => {
+                let kind = match (was, is) {
+                    (Some(was), _) if is_hint(self.old, old, was) => Kind::DiscriminatorHint,
+                    (_, Some(is)) if is_hint(self.new, new, is) => Kind::DiscriminatorHint,
+                    (Some(_), _) => Kind::TypeWidened,
+                    _ => Kind::TypeNarrowed,
+                };
+                let [was, is] = [was, is].map(|one| one.as_ref().map(|one| &*one.property));
+                return self.report(&at, kind, was, is);
             }
-            (was, is) => (was, is),
         };
-        let kind = match (was, is) {
-            (Some(was), _) if is_hint(self.old, old, was) => Kind::DiscriminatorHint,
-            (_, Some(is)) if is_hint(self.new, new, is) => Kind::DiscriminatorHint,
-            (Some(_), _) => Kind::TypeWidened,
-            _ => Kind::TypeNarrowed,
-        };
-        let [was, is] = [was, is].map(|one| one.as_ref().map(|one| &*one.property));
-        self.report(&discriminator_at, kind, was, is);
+        let Discriminator { property, types, is_own: _ } = &**was;
+        if *property != is.property {
+            let at = at.below("propertyName");
+            self.report(&at, Kind::Discriminator, Some(property), Some(&is.property));
+        }
+        let [before, after] = [types, &is.types].map(|types| types.keys().cloned().collect());
+        let at = at.below("mapping");
+        self.enumeration(&at, Some(&before), Some(&after));
+        for (value, old) in types {
+            let Some(new) = is.types.get(value) else { continue };
+            if old != new && is.types.values().any(|type_| type_ == old) {
+                let [old, new] = [old, new].map(|type_| format!("{value}: {}", type_.short()));
+                self.report(&at, Kind::Discriminator, Some(&old), Some(&new));
+            }
+            self.queue(&at, old, new);
+        }
     }
 
     /// Compares two schemas of which only one has `oneOf` or `anyOf`. `written` has both schemas
@@ -100,17 +92,17 @@ impl Comparison<'_> {
         let Some(alternatives) = &composed.alternatives else { return };
         let Alternatives { keyword, list } = &**alternatives;
         let list_at = at.below(keyword);
-        let is_single = |one: &&Alternative| {
-            let resolved = document.resolved(&one.schema).unwrap_or_default();
-            name.is_some() && name == one.schema.pointer() || resolved.bare() == single.bare()
+        let is_single = |one: &&Rc<Schema>| {
+            let resolved = document.resolved(one).unwrap_or_default();
+            name.is_some() && name == one.pointer() || resolved.bare() == single.bare()
         };
         let kind = match list.iter().find(is_single).filter(|_| !has_other_limits(composed)) {
             Some(one) if is_added => {
-                self.alternative(&list_at, written_old, &one.schema);
+                self.alternative(&list_at, written_old, one);
                 Kind::TypeWidened
             }
             Some(one) => {
-                self.alternative(&list_at, &one.schema, written_new);
+                self.alternative(&list_at, one, written_new);
                 Kind::TypeNarrowed
             }
             None => Kind::Type,
@@ -135,13 +127,15 @@ impl Comparison<'_> {
 /// Whether a discriminator changes nothing about the allowed values: each alternative allows only
 /// the values of the property by which the discriminator selects it.
 fn is_hint(document: &Document, schema: &Schema, discriminator: &Discriminator) -> bool {
-    let Some(alternatives) = &schema.alternatives else { return true };
-    alternatives.list.iter().all(|one| {
-        let resolved = document.resolved(&one.schema).unwrap_or_default();
-        let property = resolved.properties.get(&discriminator.property);
+    let Discriminator { property, types, is_own: _ } = discriminator;
+    schema.alternatives.iter().flat_map(|all| &all.list).all(|one| {
+        let selects = |value: &&String| types.get(*value) == one.type_name();
+        let values: BTreeSet<String> = types.keys().filter(selects).cloned().collect();
+        let resolved = document.resolved(one).unwrap_or_default();
+        let property = resolved.properties.get(property);
         let property = property.and_then(|property| document.resolved(property));
-        let allowed: Option<BTreeSet<String>> = property.and_then(|one| one.enumeration.clone());
-        one.values.is_none() || one.values == allowed
+        let allowed = property.and_then(|one| one.enumeration.clone());
+        one.type_name().is_none() || allowed == Some(values)
     })
 }
 

@@ -2,22 +2,19 @@
 //! their position.
 
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 use super::Comparison;
 use crate::Document;
-use crate::model::{Alternative, Schema, hash};
+use crate::model::Schema;
 
 /// A subschema of each list, or of one of them.
-pub type Pair<'a> = (Option<&'a Alternative>, Option<&'a Alternative>);
+pub type Pair<'a> = (Option<&'a Rc<Schema>>, Option<&'a Rc<Schema>>);
 
 impl Comparison<'_> {
     /// Pairs the subschemas of two lists: those that share a key, the surest key first, and then
     /// those that are similar. The rest have no partner.
-    pub(super) fn paired<'a>(
-        &self,
-        old: &'a [Alternative],
-        new: &'a [Alternative],
-    ) -> Vec<Pair<'a>> {
+    pub(super) fn paired<'a>(&self, old: &'a [Rc<Schema>], new: &'a [Rc<Schema>]) -> Vec<Pair<'a>> {
         let mut old: Vec<_> = old.iter().map(|part| Part::of(self.old, part)).collect();
         let mut new: Vec<_> = new.iter().map(|part| Some(Part::of(self.new, part))).collect();
         let mut pairs: Vec<Pair<'a>> = Vec::new();
@@ -34,9 +31,7 @@ impl Comparison<'_> {
                     let candidates = by_key.get_mut(key)?;
                     std::iter::from_fn(|| candidates.pop()).find_map(|at| new[at].take())
                 });
-                pairs.extend(
-                    partner.iter().map(|one| (Some(part.alternative), Some(one.alternative))),
-                );
+                pairs.extend(partner.iter().map(|one| (Some(part.schema), Some(one.schema))));
                 partner.is_none()
             });
         }
@@ -44,10 +39,10 @@ impl Comparison<'_> {
         for part in old {
             let candidates = new.iter().take(MOST_CANDIDATES).enumerate();
             let similar = candidates.filter_map(|(at, one)| Some((part.distance(one)?, at))).min();
-            let partner = similar.map(|(_, at)| new.remove(at).alternative);
-            pairs.push((Some(part.alternative), partner));
+            let partner = similar.map(|(_, at)| new.remove(at).schema);
+            pairs.push((Some(part.schema), partner));
         }
-        pairs.extend(new.iter().map(|part| (None, Some(part.alternative))));
+        pairs.extend(new.iter().map(|part| (None, Some(part.schema))));
         pairs
     }
 }
@@ -56,10 +51,10 @@ impl Comparison<'_> {
 const MOST_CANDIDATES: usize = 50;
 
 /// The number of kinds of keys.
-const LEVELS: usize = 7;
+const LEVELS: usize = 6;
 
 struct Part<'a> {
-    alternative: &'a Alternative,
+    schema: &'a Rc<Schema>,
     /// The keys by which parts are paired. The surest keys are the first ones.
     keys: [Vec<String>; LEVELS],
     /// The type, the properties and the values of the enumeration.
@@ -67,8 +62,7 @@ struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn of(document: &Document, alternative: &'a Alternative) -> Self {
-        let Alternative { schema, values } = alternative;
+    fn of(document: &Document, schema: &'a Rc<Schema>) -> Self {
         let resolved = document.resolved(schema).unwrap_or_default();
         let mut features: BTreeSet<String> = resolved.enumeration.clone().unwrap_or_default();
         features.extend(resolved.type_.iter().map(|one| format!("type {one}")));
@@ -85,7 +79,7 @@ impl<'a> Part<'a> {
         // Externally tagged enums of Rust have schemas with one required property.
         let is_tagged = resolved.required.len() == 1 && constants.is_empty();
         let only_required = resolved.required.iter().filter(|_| is_tagged);
-        let fingerprint = hash(&(document.model.fingerprints.of_schema(schema), values));
+        let fingerprint = document.model.fingerprints.of_schema(schema);
         let titles = schema.generated.title.iter().map(ToString::to_string);
         let names = schema.type_name().into_iter().map(|name| name.as_str().to_owned());
         let keys = [
@@ -94,10 +88,9 @@ impl<'a> Part<'a> {
             constants,
             only_required.map(ToString::to_string).collect(),
             titles.chain(names).collect(),
-            values.iter().flatten().cloned().collect(),
             vec![format!("{features:?}")],
         ];
-        Self { alternative, keys, features }
+        Self { schema, keys, features }
     }
 
     /// The number of features that only one of two parts has. `None` if they share fewer features

@@ -242,7 +242,7 @@ fn brief(schema: &Schema) -> String {
         return pointer.short().to_owned();
     }
     if let Some(alternatives) = &schema.alternatives {
-        let list: Vec<_> = alternatives.list.iter().map(|one| brief(&one.schema)).collect();
+        let list: Vec<_> = alternatives.list.iter().map(|one| brief(one)).collect();
         return format!("one of {}", list.join(", "));
     }
     let Some(type_) = &schema.type_ else {

@@ -192,6 +192,7 @@ impl Comparison<'_> {
         }
         self.properties(at, old, new);
         self.alternatives(at, old, new);
+        self.discriminators(at, old, new);
         let [additional_at, items_at, enum_at, all_of_at, not_at] =
             [".*", "[]", "enum", "allOf", "not"].map(|name| at.below(name));
         self.additional_properties(&additional_at, additional, &new.additional_properties);
@@ -204,7 +205,8 @@ impl Comparison<'_> {
             }
         }
         self.enumeration(&enum_at, enumeration.as_ref(), new.enumeration.as_ref());
-        self.all_of(&all_of_at, all_of, &new.all_of);
+        let parts: [&[Rc<Schema>]; 2] = [all_of, &new.all_of];
+        self.parts(&all_of_at, parts, Kind::LimitLoosened, Kind::LimitTightened);
         self.not(&not_at, not.as_deref(), new.not.as_deref());
         self.limits(at, limits, &new.limits);
     }

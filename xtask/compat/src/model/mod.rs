@@ -14,8 +14,8 @@ use std::rc::Rc;
 
 pub use limit::allows;
 pub use schema::{
-    AdditionalProperties, Alternative, Alternatives, Annotations, Code, Discriminator,
-    Fingerprints, Generated, Mapping, Nullable, Origins, Pointer, Schema, hash, is_any,
+    AdditionalProperties, Alternatives, Annotations, Code, Discriminator, Fingerprints, Generated,
+    Nullable, Origins, Pointer, Schema, is_any,
 };
 
 /// A string of the document, which is cheap to clone.

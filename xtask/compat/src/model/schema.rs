@@ -119,25 +119,8 @@ pub enum AdditionalProperties {
 pub struct Alternatives {
     /// `oneOf` or `anyOf`
     pub keyword: &'static str,
-    pub list: Vec<Alternative>,
+    pub list: Vec<Rc<Schema>>,
 }
-
-/// A schema of `oneOf` or `anyOf`, or a type that a discriminator selects.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Alternative {
-    pub schema: Rc<Schema>,
-    /// The values of the discriminator that select the schema.
-    pub values: Option<BTreeSet<String>>,
-}
-
-impl Alternative {
-    pub fn of(schema: Rc<Schema>) -> Self {
-        Self { schema, values: None }
-    }
-}
-
-/// The values of a discriminator, by the schema that they select.
-pub type Mapping = BTreeMap<Pointer, BTreeSet<String>>;
 
 /// A discriminator.
 #[derive(Clone)]
@@ -145,11 +128,10 @@ pub type Mapping = BTreeMap<Pointer, BTreeSet<String>>;
 pub struct Discriminator {
     /// `propertyName`
     pub property: Text,
-    #[derive_where(skip)]
-    pub mapping: Rc<Mapping>,
-    /// Without `oneOf` and `anyOf`: the types that have this schema in their `allOf`.
-    pub children: Option<Vec<Alternative>>,
+    /// The type that each value of the property selects. The values are JSON.
+    pub types: BTreeMap<String, Pointer>,
     /// False if the schema inherits the discriminator from a type in its `allOf`.
+    #[derive_where(skip)]
     pub is_own: bool,
 }
 
@@ -216,13 +198,12 @@ pub fn is_any(schema: &Schema) -> bool {
 /// Collects the references inside a schema, in the order of the fields.
 pub fn references(schema: &Schema, all: &mut Vec<Pointer>) {
     all.extend(schema.reference.clone());
+    all.extend(schema.discriminator.iter().flat_map(|one| one.types.values().cloned()));
     let additional = match &schema.additional_properties {
         AdditionalProperties::Schema(schema) => Some(schema),
         AdditionalProperties::Any | AdditionalProperties::None => None,
     };
     let alternatives = schema.alternatives.iter().flat_map(|all| &all.list);
-    let children = schema.discriminator.iter().filter_map(|one| one.children.as_ref()).flatten();
-    let alternatives = alternatives.chain(children).map(|one| &one.schema);
     let properties = schema.properties.values().chain(additional);
     let parts = properties.chain(&schema.items).chain(&schema.all_of).chain(&schema.not);
     parts.chain(alternatives).for_each(|schema| references(schema, all));
@@ -270,7 +251,7 @@ impl Fingerprints {
 }
 
 /// The hash of a value.
-pub fn hash(value: &(impl Hash + ?Sized)) -> u64 {
+fn hash(value: &(impl Hash + ?Sized)) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()

@@ -1,15 +1,14 @@
-//! Finds the values of a discriminator that select each schema (Discriminator Object).
+//! Finds the type that each value of a discriminator selects (Discriminator Object).
 //!
 //! A discriminator selects a schema of `oneOf` or `anyOf`, or else a child of its own schema, which
-//! is a type that has the schema in its `allOf`. The values of a schema are those in `mapping`, or
-//! else the only value that its property allows, or else its name.
+//! is a type that has the schema in its `allOf`. The values of a type are those in `mapping`, or else
+//! the only value that its property allows, or else its name.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
 
 use super::{Reader, target};
 use crate::json::{Json, decoded, step};
-use crate::model::{Alternative, Discriminator, Mapping, Pointer, Schema};
+use crate::model::{Discriminator, Pointer, Schema};
 use crate::text::escaped;
 
 /// The children of each type: the types that have it in their `allOf`.
@@ -46,72 +45,51 @@ impl Children {
 }
 
 impl<'t> Reader<'t> {
-    /// Reads a Discriminator Object.
+    /// Reads a Discriminator Object, with the types in its `mapping`. They are names or pointers.
     pub fn discriminator(&mut self, json: &Json<'t>) -> Discriminator {
-        Discriminator {
-            property: json.text_of("propertyName").unwrap_or_default().into(),
-            mapping: Rc::new(self.mapping(json)),
-            children: None,
-            is_own: true,
-        }
-    }
-
-    /// Sets the discriminator values of the alternatives of a schema, or else of its children.
-    pub fn discriminate(&mut self, schema: &mut Schema, json: &Json<'t>, is_root: bool) {
-        let Some(mut discriminator) = schema.discriminator.take() else { return };
-        let mapping = discriminator.mapping.clone();
-        let values = |pointer: &Pointer| {
-            let own_value = || self.own_value(pointer, &discriminator.property);
-            mapping.get(pointer).cloned().unwrap_or_else(own_value)
-        };
-        if let Some(alternatives) = &mut schema.alternatives {
-            for one in &mut alternatives.list {
-                one.values = one.schema.type_name().map(values);
-            }
-            schema.discriminator = Some(discriminator);
-            return;
-        }
-        let own = Pointer::new(&json.place);
-        // An inline schema that inherits a discriminator cannot be selected.
-        if discriminator.is_own || is_root && own.is_component() {
-            let mut children = self.children.below(&own);
-            if discriminator.is_own {
-                children.extend(mapping.keys().cloned());
-            } else {
-                children.extend([own]);
-            }
-            let alternatives = children
-                .iter()
-                .map(|child| {
-                    let reference = Some(child.clone());
-                    let schema = Schema { reference, ..Schema::default() };
-                    Alternative { schema: Rc::new(schema), values: Some(values(child)) }
-                })
-                .collect();
-            discriminator.children = Some(alternatives);
-            self.pending
-                .extend(children.iter().filter(|one| one.as_str().starts_with('#')).cloned());
-            self.model.referenced.extend(children);
-        }
-        schema.discriminator = Some(discriminator);
-    }
-
-    /// Reads `mapping`. Its values are names or pointers of schemas.
-    fn mapping(&self, discriminator: &Json<'t>) -> Mapping {
-        let mut mapping = Mapping::new();
-        let entries = discriminator.get("mapping").into_iter().flat_map(|one| one.entries());
-        for (value, target) in entries {
+        let mut types = BTreeMap::new();
+        for (value, target) in json.get("mapping").into_iter().flat_map(|one| one.entries()) {
             let target = target.text().unwrap_or_default();
             let named = step(Pointer::SCHEMAS, target);
             let is_name = self.find(&named).is_some();
             let target = if is_name { named.to_string() } else { decoded(target) };
-            mapping.entry(Pointer::new(&target)).or_default().insert(escaped(value));
+            types.insert(escaped(value), Pointer::new(&target));
         }
-        mapping
+        let property = json.text_of("propertyName").unwrap_or_default().into();
+        Discriminator { property, types, is_own: true }
     }
 
-    /// The value of a schema that is not in the mapping.
-    fn own_value(&self, pointer: &Pointer, property: &str) -> BTreeSet<String> {
+    /// Adds the types that are not in the mapping: the alternatives of the schema, or else its
+    /// children. A discriminator that is inherited selects the schema itself and its children.
+    pub fn discriminate(&mut self, schema: &mut Schema, json: &Json<'t>, is_root: bool) {
+        let Some(mut discriminator) = schema.discriminator.take() else { return };
+        let own = Pointer::new(&json.place);
+        let children = self.children.below(&own);
+        let types = &mut discriminator.types;
+        if discriminator.is_own {
+            let candidates = match &schema.alternatives {
+                Some(all) => all.list.iter().filter_map(|one| one.type_name().cloned()).collect(),
+                None => children,
+            };
+            let mapped: BTreeSet<Pointer> = types.values().cloned().collect();
+            for type_ in candidates.difference(&mapped) {
+                let value = self.own_value(type_, &discriminator.property);
+                types.entry(value).or_insert_with(|| type_.clone());
+            }
+        } else {
+            // An inline schema cannot be selected.
+            types.retain(|_, type_| is_root && (*type_ == own || children.contains(type_)));
+        }
+        for type_ in types.values() {
+            if type_.as_str().starts_with('#') {
+                self.referenced(type_.clone());
+            }
+        }
+        schema.discriminator = Some(discriminator);
+    }
+
+    /// The value of a type that is not in the mapping.
+    fn own_value(&self, pointer: &Pointer, property: &str) -> String {
         let schema = target(&self.document, pointer.as_str()).ok().flatten();
         let parts = schema
             .clone()
@@ -123,10 +101,10 @@ impl<'t> Reader<'t> {
             let values = property.and_then(|property| property.get("enum"));
             let values: Vec<_> = values.into_iter().flat_map(|one| one.items()).collect();
             if let [value] = &values[..] {
-                return BTreeSet::from([value.to_string()]);
+                return value.to_string();
             }
         }
         let name = pointer.as_str().rsplit('/').next().unwrap_or_default();
-        BTreeSet::from([escaped(name)])
+        escaped(name)
     }
 }

@@ -8,8 +8,8 @@ use std::rc::Rc;
 
 use super::Reader;
 use crate::model::{
-    AdditionalProperties, Alternative, Alternatives, Annotations, Generated, Nullable, Origins,
-    Pointer, Schema, Text, allows, is_any,
+    AdditionalProperties, Alternatives, Annotations, Generated, Nullable, Origins, Pointer, Schema,
+    Text, allows, is_any,
 };
 
 /// The limit of properties that are copied from types into the types that have them in `allOf`.
@@ -105,7 +105,6 @@ impl Reader<'_> {
             // Extensions of the type do not apply to this schema.
             annotations.extras.whole.clear();
             if let Some(discriminator) = &mut schema.discriminator {
-                discriminator.children = None;
                 discriminator.is_own = false;
             }
         }
@@ -129,7 +128,6 @@ fn add_alternatives(
         all_of.append(&mut list);
         return;
     }
-    let list = list.into_iter().map(Alternative::of).collect();
     let alternatives = Some(Box::new(Alternatives { keyword, list }));
     if schema.alternatives.is_some() {
         all_of.push(Rc::new(Schema { alternatives, ..Schema::default() }));
