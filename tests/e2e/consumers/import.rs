@@ -144,17 +144,6 @@ fn killed_import_that_is_run_again_completes_the_store() {
     assert!(server.run("export").succeeded() == exported, "the store differs from the file");
 }
 
-#[test]
-fn lasting_fault_of_the_service_ends_the_import() {
-    let server = Server::start();
-    database::drop_plants_table(&server);
-    write(&server, "plants.jsonl", lines(100));
-    let imported = run(&mut plants(&server, "import plants.jsonl --retries 1"));
-    imported.expect(1, "", "plants.jsonl:1: refused with 500: ");
-    assert_eq!(counts(&imported), [0, 0], "{imported:?}");
-    assert!(imported.stderr.ends_with("; run the same command again\n"), "{imported:?}");
-}
-
 /// The shipped configuration of nginx answers a 400 with `error` 429, and other proxies a 429. A
 /// proxy may refuse one body and let others pass. A response that is cut off may have been a
 /// success.

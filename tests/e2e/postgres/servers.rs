@@ -1,5 +1,4 @@
-//! Several servers on one database, and one server on several databases: silent hosts, a standby,
-//! and the workers of Citus.
+//! One server and several hosts of a database: silent hosts, and the workers of Citus.
 //!
 //! `PLANT_STORE_TESTS_CITUS=1 cargo test … -- --ignored postgres::`
 

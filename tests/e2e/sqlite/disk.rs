@@ -1,9 +1,8 @@
-//! Disks that fail, are full or hang: a library between the real binary and the kernel,
-//! `faulty_disk.c`, simulates a disk that fails on command and can lose power.
+//! Disks that fail or hang: a library between the real binary and the kernel, `faulty_disk.c`,
+//! simulates a disk that fails on command and can lose power. The model uses it, too.
 //!
 //! The process exits after a failed fsync: the kernel may have marked the lost pages clean. So the
 //! next process copies the WAL into the file, syncs it and starts a new WAL before it answers.
-//! Creates are refused while a disk is full or hangs.
 
 use plant_store_tests::FAULTY_DISK;
 use plant_store_tests::prelude::*;
