@@ -1,12 +1,12 @@
 //! The flags that every command takes: where the service is, and the token.
 
+use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
-use clap::parser::ValueSource;
+use anyhow::{Context, Result, anyhow, ensure};
 use clap::{ArgMatches, FromArgMatches};
 use reqwest::{Certificate, Url};
 
@@ -31,12 +31,8 @@ pub struct Connection {
         global = true
     )]
     url: String,
-    /// Bearer token. Other users of this machine can see the arguments of a command, so prefer the
-    /// variable or --token-file
-    #[arg(long, env = "PLANTS_TOKEN", hide_env_values = true, global = true)]
-    token: Option<String>,
-    /// File that contains the token, instead of --token. Other users must not be able to read it,
-    /// unless root owns it, as with a mounted secret
+    /// File that contains the token, instead of the variable PLANTS_TOKEN. Other users must not be
+    /// able to read it, unless root owns it, as with a mounted secret
     #[arg(long, value_name = "FILE", env = "PLANTS_TOKEN_FILE", global = true)]
     token_file: Option<OsString>,
     /// Trust only the certificate authorities in this file (PEM)
@@ -45,22 +41,14 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Reads the flags. A flag on the command line wins over a variable, and an empty variable
-    /// counts as unset.
+    /// Reads the flags. An empty variable counts as unset.
     pub fn resolve(matches: &ArgMatches) -> Result<Self> {
         let mut flags = Self::from_arg_matches(matches)?;
-        let is_given = |flag| matches.value_source(flag) == Some(ValueSource::CommandLine);
-        if flags.url.is_empty() && !is_given("url") {
+        if flags.url.is_empty() {
             DEFAULT_URL.clone_into(&mut flags.url);
         }
-        flags.token = flags.token.filter(|token| !token.is_empty() || is_given("token"));
         flags.token_file = flags.token_file.filter(|file| !file.is_empty());
         flags.ca_file = flags.ca_file.filter(|file| !file.is_empty());
-        match (is_given("token"), is_given("token_file")) {
-            (true, false) => flags.token_file = None,
-            (false, true) => flags.token = None,
-            _ => {}
-        }
         Ok(flags)
     }
 
@@ -83,20 +71,15 @@ impl Connection {
 
     /// Returns the token, and the flag or variable that it came from.
     fn token(&self) -> Result<(String, String)> {
-        match (&self.token_file, &self.token) {
-            (Some(_), Some(_)) => bail!(
-                "two tokens are given: use only one of --token (PLANTS_TOKEN) and --token-file \
-                 (PLANTS_TOKEN_FILE)"
-            ),
-            (Some(file), None) => {
-                let file = Path::new(file);
-                let origin = format!("{} (--token-file or PLANTS_TOKEN_FILE)", file.display());
-                let token = read(file).with_context(|| format!("cannot use {origin}"))?;
-                Ok((token, origin))
-            }
-            (None, Some(token)) => Ok((token.clone(), "--token or PLANTS_TOKEN".to_owned())),
-            (None, None) => bail!("there is no token: set PLANTS_TOKEN or --token-file"),
+        if let Some(file) = &self.token_file {
+            let file = Path::new(file);
+            let origin = format!("{} (--token-file or PLANTS_TOKEN_FILE)", file.display());
+            let token = read(file).with_context(|| format!("cannot use {origin}"))?;
+            return Ok((token, origin));
         }
+        let token = env::var("PLANTS_TOKEN").unwrap_or_default();
+        ensure!(!token.is_empty(), "there is no token: set PLANTS_TOKEN or --token-file");
+        Ok((token, "PLANTS_TOKEN".to_owned()))
     }
 }
 

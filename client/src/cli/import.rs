@@ -8,22 +8,20 @@
 
 mod lines;
 
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::pin::pin;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
 use futures::{StreamExt, TryStreamExt};
-use indicatif::{ProgressBar, ProgressStyle};
 use tokio::sync::Mutex;
 
 use super::contract::parse;
 use super::{check_token, say, write};
 use crate::types::NewPlant;
 use crate::{Client, Failure, GeneratedClient, StatusCode, retry_policy};
-use lines::{LONGEST, Line, lines};
+use lines::{Line, lines};
 
 /// The length limit of a reason, in characters. A reason may repeat a value of any length.
 const LONGEST_REASON: usize = 500;
@@ -59,8 +57,8 @@ pub struct Arguments {
 enum Outcome {
     /// The plant was created, or already existed.
     Created,
-    /// The plant was refused, or the line is not a plant.
-    Rejected(String),
+    /// The plant was refused, or the line is not a plant, for this reason.
+    Rejected(Line, String),
 }
 
 /// What the creates of an import share.
@@ -88,28 +86,22 @@ pub async fn run(arguments: &Arguments, client: Client) -> Result<ExitCode> {
     };
     let outcomes = lines.map(|line| import.create(line)).buffered(arguments.in_flight.into());
     let mut outcomes = pin!(outcomes);
-    let bar = bar(file);
     let mut created: u64 = 0;
     let mut rejected: u64 = 0;
     let ended = loop {
-        let (line, outcome) = match outcomes.try_next().await {
-            Ok(Some(done)) => done,
-            Ok(None) => break Ok(()),
-            Err(reason) => break Err(reason),
-        };
-        bar.inc(line.text.as_ref().map_or(LONGEST, |text| text.len() as u64));
-        match outcome {
-            Outcome::Created => created += 1,
-            Outcome::Rejected(reason) => {
+        match outcomes.try_next().await {
+            Ok(Some(Outcome::Created)) => created += 1,
+            Ok(Some(Outcome::Rejected(line, reason))) => {
                 rejected += 1;
                 let reason = import.reason(line.number, &reason);
-                if let Err(error) = bar.suspend(|| report(line, &reason)) {
+                if let Err(error) = report(line, &reason) {
                     break Err(error);
                 }
             }
+            Ok(None) => break Ok(()),
+            Err(reason) => break Err(reason),
         }
     };
-    bar.finish_and_clear();
     let is_complete = ended.is_ok() && created > 0 && rejected == 0;
     let end = match ended {
         Err(reason) => format!("; {reason:#}; run the same command again"),
@@ -123,7 +115,7 @@ pub async fn run(arguments: &Arguments, client: Client) -> Result<ExitCode> {
 impl Import<'_> {
     /// Creates the plant of a line. An error ends the import: the file cannot be read any more, the
     /// token is refused, or a failure that may pass has lasted through the retries.
-    async fn create(&self, line: io::Result<Line>) -> Result<(Line, Outcome)> {
+    async fn create(&self, line: io::Result<Line>) -> Result<Outcome> {
         let line = line.with_context(|| format!("cannot read {}", self.name))?;
         let plant = match &line.text {
             Some(text) => parse::<NewPlant>(text, self.arguments.ignore_unknown),
@@ -133,18 +125,19 @@ impl Import<'_> {
             Ok(plant) => plant,
             Err(error) => {
                 let reason = error.to_string().replace(" at line 1 column ", " at column ");
-                return Ok((line, Outcome::Rejected(reason)));
+                return Ok(Outcome::Rejected(line, reason));
             }
         };
         let lock = usize::try_from(plant.id.rem_euclid(LOCKS.into())).expect("a small number");
         let _turn = self.locks[lock].lock().await;
         let sent = self.client.create_plant().body(plant).send().await;
-        let outcome = match sent.map_err(Failure::from) {
-            Ok(_) => Outcome::Created,
-            Err(failure) if is_about_the_plant(&failure) => Outcome::Rejected(failure.to_string()),
+        match sent.map_err(Failure::from) {
+            Ok(_) => Ok(Outcome::Created),
+            Err(failure) if is_about_the_plant(&failure) => {
+                Ok(Outcome::Rejected(line, failure.to_string()))
+            }
             Err(failure) => bail!("{}", self.reason(line.number, &failure.to_string())),
-        };
-        Ok((line, outcome))
+        }
     }
 
     fn reason(&self, number: u64, reason: &str) -> String {
@@ -168,15 +161,4 @@ fn report(line: Line, reason: &str) -> Result<()> {
     }
     say(reason);
     Ok(())
-}
-
-/// Returns the progress in the file. indicatif draws it only if stderr is a terminal.
-fn bar(file: &Path) -> ProgressBar {
-    let size = fs::metadata(file).ok().filter(fs::Metadata::is_file).map(|file| file.len());
-    let template = match size {
-        Some(_) => "{bar:40} {bytes}/{total_bytes}, {eta} left",
-        None => "{spinner} {bytes}, {bytes_per_sec}",
-    };
-    let style = ProgressStyle::with_template(template).expect("the template is valid");
-    size.map_or_else(ProgressBar::no_length, ProgressBar::new).with_style(style)
 }

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 
 /// The length limit of a line, in bytes. It bounds the memory of the import, and is larger than the
 /// service's default limit on a body.
-pub const LONGEST: u64 = 1 << 20;
+const LONGEST: u64 = 1 << 20;
 
 /// A line of the file.
 pub struct Line {
