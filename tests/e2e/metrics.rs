@@ -1,4 +1,4 @@
-//! The admin listener (`--metrics`): the metrics, `/live`, `/ready` and `/openapi.json`.
+//! The admin listener (`--metrics`): the metrics, `/live` and `/ready`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -142,16 +142,13 @@ fn metrics_contain_the_time_until_the_next_token_expires() {
 }
 
 #[test]
-fn admin_listener_serves_live_ready_and_the_document() {
+fn admin_listener_serves_live_and_ready() {
     let server = with_admin(&[]);
     for path in ["/live", "/live?verbose"] {
         assert_eq!(get(server.admin(), path).status, 200);
     }
     server.wait_until("the first commit succeeds", || server.ready() == (200, "ready\n".into()));
-    let document = get(server.admin(), "/openapi.json");
-    assert_eq!(document.header("content-type"), Some("application/json"));
-    assert!(document.body == text("openapi/plant-store.json").as_bytes());
-    for path in ["/live", "/ready", "/metrics", "/openapi.json"] {
+    for path in ["/live", "/ready", "/metrics"] {
         assert_eq!(get(server.address, path).status, 404, "{path} of the API");
     }
     assert_eq!(get(server.admin(), "/").status, 404);

@@ -1,5 +1,4 @@
-//! The admin listener: serves `/metrics`, `/live`, `/ready` and `/openapi.json` to operators and
-//! their tools. It is a second Dropshot server. The API server never serves these endpoints, and no
+//! The admin listener: serves `/metrics`, `/live` and `/ready` to operators and their tools. It is a second Dropshot server. The API server never serves these endpoints, and no
 //! published document describes them.
 //!
 //! The listener runs on a dedicated thread. A scrape does not wait for requests, and requests do
@@ -33,7 +32,6 @@ use slog::Logger;
 use tokio::runtime::Builder;
 use tokio::time::interval;
 
-use crate::document::document;
 use crate::service::Service;
 
 const READY: &str = "ready";
@@ -68,7 +66,6 @@ pub struct Admin {
 
 /// The state that the endpoints share.
 struct Shared {
-    service: &'static Service,
     exporter: PrometheusHandle,
     /// The check behind `/ready`.
     readiness: RwLock<Readiness>,
@@ -78,10 +75,10 @@ impl Admin {
     /// Starts the listener, which runs until the process ends, and installs the metrics recorder.
     /// Only metrics that are registered after this call are counted. There can be only one listener
     /// per process. `log` receives Dropshot's own records.
-    pub fn start(service: &'static Service, address: SocketAddr, log: Logger) -> Result<Self> {
+    pub fn start(service: &Service, address: SocketAddr, log: Logger) -> Result<Self> {
         let exporter = install_recorder(service)?;
         let starting: Readiness = Box::new(|| bail!("the service is starting"));
-        let state = Arc::new(Shared { service, exporter, readiness: RwLock::new(starting) });
+        let state = Arc::new(Shared { exporter, readiness: RwLock::new(starting) });
         let config = ConfigDropshot {
             bind_address: address,
             default_handler_task_mode: HandlerTaskMode::CancelOnDisconnect,
@@ -142,7 +139,6 @@ fn description() -> ApiDescription<Arc<Shared>> {
     api.register(live)
         .and_then(|()| api.register(ready))
         .and_then(|()| api.register(scrape))
-        .and_then(|()| api.register(openapi))
         .expect("no two endpoints have the same path");
     api
 }
@@ -152,14 +148,14 @@ type EndpointResult = Result<Response<Body>, HttpError>;
 
 #[endpoint { method = GET, path = "/live" }]
 async fn live(_: Request) -> EndpointResult {
-    Ok(response(StatusCode::OK, TEXT, "live\n"))
+    Ok(response(StatusCode::OK, "live\n"))
 }
 
 #[endpoint { method = GET, path = "/ready" }]
 async fn ready(request: Request) -> EndpointResult {
     Ok(match (request.context().readiness.read())() {
-        Ok(()) => response(StatusCode::OK, TEXT, "ready\n"),
-        Err(reason) => response(StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("{reason}\n")),
+        Ok(()) => response(StatusCode::OK, "ready\n"),
+        Err(reason) => response(StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n")),
     })
 }
 
@@ -167,17 +163,10 @@ async fn ready(request: Request) -> EndpointResult {
 async fn scrape(request: Request) -> EndpointResult {
     let Shared { exporter, readiness, .. } = &**request.context();
     gauge!(READY).set(u8::from((readiness.read())().is_ok()));
-    Ok(response(StatusCode::OK, TEXT, exporter.render()))
+    Ok(response(StatusCode::OK, exporter.render()))
 }
 
-/// Serves the published document of the contract, byte for byte.
-#[endpoint { method = GET, path = "/openapi.json" }]
-async fn openapi(request: Request) -> EndpointResult {
-    let text = document(request.context().service);
-    Ok(response(StatusCode::OK, "application/json", text))
-}
-
-fn response(status: StatusCode, media_type: &str, body: impl Into<Body>) -> Response<Body> {
-    let response = Response::builder().status(status).header(CONTENT_TYPE, media_type);
+fn response(status: StatusCode, body: impl Into<Body>) -> Response<Body> {
+    let response = Response::builder().status(status).header(CONTENT_TYPE, TEXT);
     response.body(body.into()).expect("the header is valid")
 }

@@ -72,6 +72,7 @@
 //! - Choose the type of an id: it is an `i64`.
 //! - Give scopes to a token: a token has only a name, [`AcceptedRequest::token_name`], and an expiry.
 //!   An operation can refuse a request by the name, after the body has been read.
+//! - Take parameters from the query of a URL.
 //! - Answer with another status than 200 if it succeeds.
 //!
 //! # How a request is processed
@@ -84,7 +85,7 @@
 //! | --- | --- |
 //! | [`respond`]: check that the bearer token is accepted | 401; 503 if none can be checked |
 //! | acquire a permit | 503 |
-//! | `Path` and `Query`: extract the parameters | 400 |
+//! | `Path`: extract the parameters | 400 |
 //! | `TypedBody`: check the media type | 415 |
 //! | receive the body within its limits, and parse it | 400, 408, 413 |
 //! | check again that the token is accepted, because it may have been revoked | 401, 503 |

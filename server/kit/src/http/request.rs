@@ -13,7 +13,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use dropshot::{
     ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtractorMetadata, HttpError, Path,
-    Query, RequestContext, ServerContext, SharedExtractor, TypedBody,
+    RequestContext, ServerContext, SharedExtractor, TypedBody,
 };
 use groundwork_store::{Guard, Outcome, Row};
 use http::HeaderMap;
@@ -44,8 +44,8 @@ pub struct AcceptedRequest<'r> {
 /// The head of a request, as Dropshot passes it to an operation.
 type Head = RequestContext<Context>;
 
-/// What an operation takes from a request: the body of a `TypedBody`, the parameters of a `Path` or
-/// a `Query`, or a pair of a `Path` and another input.
+/// What an operation takes from a request: the body of a `TypedBody`, the parameters of a `Path`, or
+/// a pair of both.
 pub trait Input {
     /// The type that the document declares. For a pair, a pair of such types.
     type Value;
@@ -62,8 +62,7 @@ pub trait Input {
 }
 
 /// A request as Dropshot passes it to an operation. The document describes it like an `I`, which is
-/// one of Dropshot's extractors, `TypedBody<T>`, `Path<T>` or `Query<T>`, or a pair: `(Path<P>,
-/// TypedBody<T>)` or `(Path<P>, Query<T>)`.
+/// one of Dropshot's extractors, `TypedBody<T>` or `Path<T>`, or a pair `(Path<P>, TypedBody<T>)`.
 ///
 /// Nothing has been extracted and no byte of the body has been read, because Dropshot would do so
 /// before the credentials are checked. `TypedBody` also reads a body that exceeds the limit to its
@@ -273,19 +272,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Path<T>
     }
 }
 
-impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Query<T> {
-    type Value = T;
-
-    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
-        <Self as SharedExtractor>::metadata(content_type)
-    }
-
-    async fn read(head: Head, _: Body, _: &mut AcceptedRequest<'_>) -> Result<T, Refusal> {
-        extract(&head).await.map(Self::into_inner)
-    }
-}
-
-/// A path together with a body, as in `PUT /books/{id}`, or with a query.
+/// A path together with a body, as in `PUT /books/{id}`.
 impl<T, I: Input> Input for (Path<T>, I)
 where
     T: DeserializeOwned + JsonSchema + Send + Sync + 'static,
@@ -310,7 +297,7 @@ where
     }
 }
 
-/// Extracts the parameters of the path or of the query.
+/// Extracts the parameters of the path.
 ///
 /// # Errors
 ///

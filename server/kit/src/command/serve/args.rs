@@ -4,7 +4,6 @@ use std::net::{SocketAddr, ToSocketAddrs};
 
 use clap::Arg;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::value_parser;
 use humantime::Duration;
 
 use crate::command::serve::tls::TlsFiles;
@@ -46,16 +45,12 @@ pub struct Args {
     #[command(flatten)]
     pub tls: Option<TlsFiles>,
 
-    /// Number of threads that serve HTTP [default: depends on the number of CPU cores]
-    #[arg(long, value_name = "THREADS", value_parser = value_parser!(u16).range(1..=256))]
-    pub http_threads: Option<u16>,
-
     /// Fail if the store does not exist, instead of creating it
     #[arg(long)]
     pub no_create: bool,
 
-    /// Address of the admin listener, which serves /metrics, /live, /ready and /openapi.json to
-    /// everybody who can reach it: bind it to loopback or to a private network [default: none]
+    /// Address of the admin listener, which serves /metrics, /live and /ready to everybody who can
+    /// reach it: bind it to loopback or to a private network [default: none]
     #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
     pub metrics: Option<SocketAddr>,
 

@@ -4,9 +4,9 @@
 //!
 //! # Threads
 //!
-//! `--http-threads` threads serve HTTP. One thread commits and inspects the store, one reads the
-//! tokens, one writes the log, and one runs the admin listener if `--metrics` is set. Tokio starts
-//! further threads for blocking work on a disk or a database.
+//! One to four threads serve HTTP. One thread commits and inspects the store, one reads the tokens,
+//! one writes the log, and one runs the admin listener if `--metrics` is set. Tokio starts further
+//! threads for blocking work on a disk or a database.
 //!
 //! The main thread starts the server, and until it listens, a signal ends the process. From then on
 //! the HTTP threads also wait for signals, so they must never open a file or a store: while a disk
@@ -74,7 +74,7 @@ pub fn run(service: &'static Service, args: &Args) -> Result<()> {
     drop(TcpListener::bind(args.listen).with_context(cannot_listen)?);
     let tls = args.tls.as_ref().map(TlsFiles::load).transpose()?;
     let open_files = raise_open_files()?;
-    let runtime = http_runtime(args.http_threads).context("cannot start the runtime")?;
+    let runtime = http_runtime().context("cannot start the runtime")?;
     // After most of the steps that may fail, because this prints the first token of a new store.
     let store = open_store(service, args, &log.logger)?;
     log_limits(args, open_files, &log.logger);

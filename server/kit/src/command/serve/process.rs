@@ -12,8 +12,8 @@ use anyhow::{Context, Result};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::runtime::{Builder, Runtime};
 
-/// The maximum number of threads if `--http-threads` is not set. Larger numbers were not measured.
-const MAX_DEFAULT_THREADS: usize = 4;
+/// The maximum number of threads that serve HTTP. Larger numbers were not measured.
+const MAX_HTTP_THREADS: usize = 4;
 
 /// Raises the soft limit on open files to the hard limit, because each connection takes a file.
 /// Returns the limit.
@@ -24,15 +24,15 @@ pub fn raise_open_files() -> Result<u64> {
     Ok(open_files)
 }
 
-/// Creates a runtime with `threads` threads, by default half as many as there are cores. A runtime
-/// with one thread saves the system calls that wake other threads.
-pub fn http_runtime(threads: Option<u16>) -> io::Result<Runtime> {
+/// Creates a runtime with half as many threads as there are cores. A runtime with one thread saves
+/// the system calls that wake other threads.
+pub fn http_runtime() -> io::Result<Runtime> {
     let cores = available_parallelism().map_or(1, NonZeroUsize::get);
-    let count = threads.map_or((cores / 2).clamp(1, MAX_DEFAULT_THREADS), usize::from);
-    if count == 1 {
+    let threads = (cores / 2).clamp(1, MAX_HTTP_THREADS);
+    if threads == 1 {
         return Builder::new_current_thread().enable_all().build();
     }
-    Builder::new_multi_thread().worker_threads(count).enable_all().build()
+    Builder::new_multi_thread().worker_threads(threads).enable_all().build()
 }
 
 /// Notifies the supervisor, such as systemd (sd_notify(3)), if there is one. Callers ignore errors,
