@@ -5,7 +5,6 @@ mod consumers;
 mod copies;
 mod database;
 mod export;
-mod floods;
 mod goose_farm;
 mod metrics;
 mod model;

@@ -5,21 +5,13 @@ use std::sync::LazyLock;
 use plant_store_client::client_with;
 use plant_store_tests::new_plant;
 use plant_store_tests::prelude::*;
-use plant_store_tests::tls::{Authority, CERT, KEY, TLS};
+use plant_store_tests::tls::{Authority, CERT, KEY, TLS, serving};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::tls::{Certificate, TlsInfo};
 use reqwest::{ClientBuilder, Response, Version};
 use tokio::runtime::Runtime;
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("threads"));
-
-/// Starts a server with TLS. Also returns the authority that issued its certificate.
-fn serving() -> (Server, Authority) {
-    let authority = Authority::new();
-    let starting = Server::starting();
-    authority.issue(starting.folder());
-    (starting.with(&TLS).start(), authority)
-}
 
 /// Returns an HTTP client that trusts only this authority.
 fn client(authority: &Authority) -> ClientBuilder {

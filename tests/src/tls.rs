@@ -7,6 +7,8 @@ use std::path::Path;
 
 use rcgen::{CertificateParams, CertifiedIssuer, DistinguishedName, DnType, IsCa, KeyPair};
 
+use crate::Server;
+
 /// The name of the certificate file that [`Authority::issue`] writes.
 pub const CERT: &str = "plants.pem";
 
@@ -15,6 +17,14 @@ pub const KEY: &str = "plants.key";
 
 /// The flags of a server that runs in the folder with these files.
 pub const TLS: [&str; 4] = ["--tls-cert", CERT, "--tls-key", KEY];
+
+/// Starts a server with TLS. Also returns the authority that issued its certificate.
+pub fn serving() -> (Server, Authority) {
+    let authority = Authority::new();
+    let starting = Server::starting();
+    authority.issue(starting.folder());
+    (starting.with(&TLS).start(), authority)
+}
 
 /// A certificate authority with its own key.
 pub struct Authority(CertifiedIssuer<'static, KeyPair>);

@@ -10,7 +10,7 @@ use plant_store_client::{
     client, client_with, settings, types,
 };
 use plant_store_tests::prelude::*;
-use plant_store_tests::tls::{Authority, TLS};
+use plant_store_tests::tls::{Authority, serving};
 use plant_store_tests::{build_example, new_plant};
 use tokio::runtime::Runtime;
 
@@ -166,9 +166,7 @@ async fn token_is_asked_for_each_attempt() {
 #[test]
 fn request_that_cannot_succeed_is_sent_once() {
     let server = Server::start();
-    let starting = Server::starting();
-    Authority::new().issue(starting.folder());
-    let tls = starting.with(&TLS).start();
+    let (tls, _) = serving();
     let table = [
         (tls.url.clone(), "certificate"),
         (tls.url.replace("https:", "http:"), "does not speak plain HTTP on this port"),

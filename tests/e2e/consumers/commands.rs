@@ -4,7 +4,7 @@ use std::os::unix::fs::{PermissionsExt, chown};
 
 use nix::unistd::geteuid;
 use plant_store_tests::prelude::*;
-use plant_store_tests::tls::{Authority, TLS};
+use plant_store_tests::tls::{Authority, serving};
 
 use super::{Scripted, plants, refusal, response, write};
 
@@ -127,10 +127,7 @@ fn check_token_accepts_only_what_proves_the_token() {
 
 #[test]
 fn private_authority_is_trusted() {
-    let authority = Authority::new();
-    let starting = Server::starting();
-    authority.issue(starting.folder());
-    let server = starting.with(&TLS).start();
+    let (server, authority) = serving();
     write(&server, "ca.pem", authority.pem());
     write(&server, "stranger.pem", Authority::new().pem());
     let table = [
