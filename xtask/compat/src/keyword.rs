@@ -23,8 +23,9 @@ pub enum Rule {
     Opaque,
     /// The keyword is text for people.
     Words,
-    /// The value is compared as a whole. The kinds of change if it is added, changed or removed.
-    Whole { added: Kind, changed: Kind, removed: Kind },
+    /// The value is compared as a whole. The kinds of change if it is added, and if it is changed or
+    /// removed.
+    Whole { added: Kind, changed: Kind },
 }
 
 /// A keyword.
@@ -63,7 +64,7 @@ macro_rules! fits {
 /// The columns are the name, the types, the JSON type of the value, the default and the rule.
 macro_rules! keywords {
     ($($name:literal $types:ident $type:ident $default:tt
-        $rule:ident $(($added:ident, $changed:ident, $removed:ident))?)*) => {
+        $rule:ident $(($added:ident, $changed:ident))?)*) => {
         static KEYWORDS: LazyLock<HashMap<&str, Keyword>> = LazyLock::new(|| {
             let all = [$(Keyword {
                 name: $name,
@@ -71,7 +72,7 @@ macro_rules! keywords {
                 fits: fits!($type),
                 default: json!($default),
                 rule: Rule::$rule
-                    $({ added: Kind::$added, changed: Kind::$changed, removed: Kind::$removed })?,
+                    $({ added: Kind::$added, changed: Kind::$changed })?,
             },)*];
             HashMap::from(all.map(|keyword| (keyword.name, keyword)))
         });
@@ -112,21 +113,21 @@ keywords! {
     "writeOnly"             ANY       Bool   false  Field
     "x-error-codes"         ANY       Array  []     Field
     "x-extensible-enum"     ANY       Array  []     Field
-    "xml"                   SCHEMA    Object {}     Whole(Whole, Whole, Whole)
+    "xml"                   SCHEMA    Object {}     Whole(Whole, Whole)
 
     // Keywords of other objects.
-    "allowEmptyValue"       FIELD     Bool   false  Whole(EncodingAdded, Encoding, Encoding)
-    "allowReserved"         FIELD     Bool   false  Whole(EncodingAdded, Encoding, Encoding)
-    "callbacks"             OPERATION Object {}     Whole(Whole, Whole, Whole)
+    "allowEmptyValue"       FIELD     Bool   false  Whole(EncodingAdded, Encoding)
+    "allowReserved"         FIELD     Bool   false  Whole(EncodingAdded, Encoding)
+    "callbacks"             OPERATION Object {}     Whole(Whole, Whole)
     "content"               ANY       Object {}     Field
-    "deprecated"            ANY       Bool   false  Whole(Deprecation, Deprecation, Deprecation)
-    "encoding"              MEDIA     Object {}     Whole(Whole, Whole, Whole)
+    "deprecated"            ANY       Bool   false  Whole(Deprecation, Deprecation)
+    "encoding"              MEDIA     Object {}     Whole(Whole, Whole)
     "explode"               ANY       Bool   null   Field
     "headers"               ANY       Object {}     Field
     "in"                    ANY       String null   Field
-    "links"                 RESPONSE  Object {}     Whole(Link, Link, Link)
+    "links"                 RESPONSE  Object {}     Whole(Link, Link)
     "name"                  ANY       String null   Field
-    "operationId"           OPERATION String null   Whole(OperationId, OperationId, OperationId)
+    "operationId"           OPERATION String null   Whole(OperationId, OperationId)
     "parameters"            ANY       Array  []     Field
     "requestBody"           ANY       Object null   Field
     "required"              ANY       Any    false  Field
@@ -135,11 +136,11 @@ keywords! {
     "security"              ANY       Array  null   Field
     "servers"               ANY       Array  []     Field
     "style"                 ANY       String "form" Field
-    "tags"                  OPERATION Array  []     Whole(Tag, Tag, Tag)
-    "x-dropshot-pagination" OPERATION Any    null   Whole(Pagination, Extension, Pagination)
-    "x-dropshot-websocket"  OPERATION Any    null   Whole(Whole, Whole, Whole)
+    "tags"                  OPERATION Array  []     Whole(Tag, Tag)
+    "x-dropshot-pagination" OPERATION Any    null   Whole(Pagination, Pagination)
+    "x-dropshot-websocket"  OPERATION Any    null   Whole(Whole, Whole)
 
-    "x-idempotent"          OPERATION Bool false Whole(PromiseAdded, PromiseRemoved, PromiseRemoved)
+    "x-idempotent"          OPERATION Bool false Whole(PromiseAdded, PromiseRemoved)
 
     // Text for people.
     "description"           ANY       Any    null   Words

@@ -152,8 +152,6 @@ rules! {
         "a request without it may be refused; a client that knows the object as closed rejects it"
     OneWay Wire Wire "only one side may send it now"
     BothWays Additive Additive "both sides may send it now"
-    PartAdded Additive Wire "a request may use one more case; a client may not know the case"
-    PartRemoved Wire Source "a request of this case may be refused; code may name the case"
     Discriminator Wire Wire "another member or another value tells which case a value is"
     DiscriminatorHint Additive Additive
         "it is a hint: the parts allow the same values with and without it"

@@ -76,8 +76,6 @@ fn read(path: &Path) -> Result<Document> {
     };
     let bytes = bytes.with_context(|| format!("cannot read {name}"))?;
     ensure!(bytes.len() as u64 <= LARGEST, "{name} is larger than {LARGEST} bytes");
-    let is_utf_16 = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
-    ensure!(!is_utf_16, "{name} is UTF-16: save it as UTF-8, without a byte order mark");
     let text = String::from_utf8(bytes).with_context(|| format!("{name} is not UTF-8 text"))?;
     ensure!(!text.trim().is_empty(), "{name} is empty");
     Document::parse(&name, &text)

@@ -30,13 +30,15 @@ impl Comparison<'_> {
 
     /// Compares `oneOf` or `anyOf`, unless only one schema has them.
     pub(super) fn alternatives(&mut self, at: &Spot, old: &Schema, new: &Schema) {
-        let (Some(was), Some(is)) = (&old.alternatives, &new.alternatives) else { return };
+        let (Some(was), Some(is)) = (&old.alternatives, &new.alternatives) else {
+            return;
+        };
         let Alternatives { keyword, list } = &**was;
         let at = at.below(is.keyword);
         if *keyword != is.keyword {
             self.report(&at, Kind::Limit, Some(keyword), Some(is.keyword));
         }
-        self.parts(&at, [list, &is.list], Kind::PartRemoved, Kind::PartAdded);
+        self.parts(&at, [list, &is.list], Kind::ValuesRemoved, Kind::ValuesAdded);
     }
 
     /// Compares the discriminators, and the types that the same value selects.
@@ -65,7 +67,9 @@ impl Comparison<'_> {
         let at = at.below("mapping");
         self.enumeration(&at, Some(&before), Some(&after));
         for (value, old) in types {
-            let Some(new) = is.types.get(value) else { continue };
+            let Some(new) = is.types.get(value) else {
+                continue;
+            };
             if old != new && is.types.values().any(|type_| type_ == old) {
                 let [old, new] = [old, new].map(|type_| format!("{value}: {}", type_.short()));
                 self.report(&at, Kind::Discriminator, Some(&old), Some(&new));
@@ -89,7 +93,9 @@ impl Comparison<'_> {
         let [single, composed] = if is_added { [old, new] } else { [new, old] };
         let name = if is_added { written_old.pointer() } else { written_new.pointer() };
         let document = if is_added { self.new } else { self.old };
-        let Some(alternatives) = &composed.alternatives else { return };
+        let Some(alternatives) = &composed.alternatives else {
+            return;
+        };
         let Alternatives { keyword, list } = &**alternatives;
         let list_at = at.below(keyword);
         let is_single = |one: &&Rc<Schema>| {

@@ -28,10 +28,9 @@ impl Comparison<'_> {
         let Extras { whole, unknown } = old;
         for name in whole.keys().chain(new.whole.keys()).collect::<BTreeSet<_>>() {
             let (was, is) = (whole.get(name), new.whole.get(name));
-            let kind = match (keyword(name).map(|keyword| keyword.rule), was, is) {
-                (Some(Rule::Whole { added, .. }), None, _) => added,
-                (Some(Rule::Whole { removed, .. }), _, None) => removed,
-                (Some(Rule::Whole { changed, .. }), _, _) => changed,
+            let kind = match (keyword(name).map(|keyword| keyword.rule), was) {
+                (Some(Rule::Whole { added, .. }), None) => added,
+                (Some(Rule::Whole { changed, .. }), Some(_)) => changed,
                 _ => Kind::Extension,
             };
             self.whole(&at.below(name), kind, was, is);
@@ -45,7 +44,9 @@ impl Comparison<'_> {
     fn whole(&mut self, at: &Spot, kind: Kind, old: Option<&Whole>, new: Option<&Whole>) {
         let json = |whole: Option<&Whole>| Some(whole?.json.clone());
         self.json(at, kind, json(old).as_ref(), json(new).as_ref());
-        let (Some(old), Some(new)) = (old, new) else { return };
+        let (Some(old), Some(new)) = (old, new) else {
+            return;
+        };
         let Whole { json: _, references } = old;
         for name in references.intersection(&new.references) {
             self.queue(at, name, name);

@@ -12,8 +12,8 @@ use crate::model::Schema;
 pub type Pair<'a> = (Option<&'a Rc<Schema>>, Option<&'a Rc<Schema>>);
 
 impl Comparison<'_> {
-    /// Pairs the subschemas of two lists: those that share a key, the surest key first, and then
-    /// those that are similar. The rest have no partner.
+    /// Pairs the subschemas of two lists that share a key, the surest key first. The rest have no
+    /// partner.
     pub(super) fn paired<'a>(&self, old: &'a [Rc<Schema>], new: &'a [Rc<Schema>]) -> Vec<Pair<'a>> {
         let mut old: Vec<_> = old.iter().map(|part| Part::of(self.old, part)).collect();
         let mut new: Vec<_> = new.iter().map(|part| Some(Part::of(self.new, part))).collect();
@@ -35,20 +35,11 @@ impl Comparison<'_> {
                 partner.is_none()
             });
         }
-        let mut new: Vec<_> = new.into_iter().flatten().collect();
-        for part in old {
-            let candidates = new.iter().take(MOST_CANDIDATES).enumerate();
-            let similar = candidates.filter_map(|(at, one)| Some((part.distance(one)?, at))).min();
-            let partner = similar.map(|(_, at)| new.remove(at).schema);
-            pairs.push((Some(part.schema), partner));
-        }
-        pairs.extend(new.iter().map(|part| (None, Some(part.schema))));
+        pairs.extend(old.iter().map(|part| (Some(part.schema), None)));
+        pairs.extend(new.iter().flatten().map(|part| (None, Some(part.schema))));
         pairs
     }
 }
-
-/// The limit of similar parts with which a part is compared.
-const MOST_CANDIDATES: usize = 50;
 
 /// The number of kinds of keys.
 const LEVELS: usize = 6;
@@ -57,8 +48,6 @@ struct Part<'a> {
     schema: &'a Rc<Schema>,
     /// The keys by which parts are paired. The surest keys are the first ones.
     keys: [Vec<String>; LEVELS],
-    /// The type, the properties and the values of the enumeration.
-    features: BTreeSet<String>,
 }
 
 impl<'a> Part<'a> {
@@ -90,15 +79,6 @@ impl<'a> Part<'a> {
             titles.chain(names).collect(),
             vec![format!("{features:?}")],
         ];
-        Self { schema, keys, features }
-    }
-
-    /// The number of features that only one of two parts has. `None` if they share fewer features
-    /// than differ, unless one part has all features of the other part.
-    fn distance(&self, other: &Self) -> Option<usize> {
-        let apart = self.features.symmetric_difference(&other.features).count();
-        let shared = self.features.intersection(&other.features).count();
-        let is_subset = shared == self.features.len().min(other.features.len());
-        (shared > 0 && (shared >= apart || is_subset)).then_some(apart)
+        Self { schema, keys }
     }
 }

@@ -220,7 +220,9 @@ impl Document {
     fn resolved(&self, schema: &Rc<Schema>) -> Option<Rc<Schema>> {
         let mut schema = schema.clone();
         for _ in 0..LONGEST_CHAIN {
-            let Some(pointer) = schema.pointer() else { return Some(schema) };
+            let Some(pointer) = schema.pointer() else {
+                return Some(schema);
+            };
             let inner = self.model.schemas.get(pointer)?;
             let annotations = schema.annotations.clone();
             schema = if annotations == Annotations::default() {

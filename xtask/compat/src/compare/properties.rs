@@ -78,19 +78,17 @@ impl Comparison<'_> {
 
     /// Compares `readOnly` and `writeOnly`. Returns the spot with the direction of the property.
     fn directions(&mut self, at: &Spot, old: &Schema, new: &Schema) -> Spot {
-        let (was, is) = (&old.annotations, &new.annotations);
-        for (name, excluded, was, is) in [
-            ("readOnly", Direction::REQUEST, was.is_read_only, is.is_read_only),
-            ("writeOnly", Direction::RESPONSE, was.is_write_only, is.is_write_only),
-        ] {
-            let at = at.only(excluded).below(name);
-            match (was, is) {
-                (false, true) => self.report(&at, Kind::OneWay, None, Some("true")),
-                (true, false) => self.report(&at, Kind::BothWays, Some("true"), None),
-                _ => {}
+        let (was, is) = (direction(old), direction(new));
+        if was == is {
+            return at.only(is);
+        }
+        for (kind, direction) in [(Kind::OneWay, was - is), (Kind::BothWays, is - was)] {
+            if !direction.is_empty() {
+                let (was, is) = (sent(was), sent(is));
+                self.report(&at.only(direction), kind, Some(was), Some(is));
             }
         }
-        if direction(old) == direction(new) { at.only(direction(new)) } else { at.clone() }
+        at.clone()
     }
 
     /// Compares `additionalProperties`.
@@ -125,5 +123,13 @@ fn direction(property: &Schema) -> Direction {
         (true, false) => Direction::RESPONSE,
         (false, true) => Direction::REQUEST,
         _ => Direction::all(),
+    }
+}
+
+fn sent(direction: Direction) -> &'static str {
+    match direction {
+        Direction::REQUEST => "only in requests",
+        Direction::RESPONSE => "only in responses",
+        _ => "in requests and responses",
     }
 }

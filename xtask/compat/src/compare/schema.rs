@@ -88,7 +88,9 @@ impl Comparison<'_> {
             // A change of the name is reported where the type is used.
             return;
         }
-        let name = |origins: &Origins| if origins.is_empty() { "one schema" } else { "allOf" };
+        let name = |origins: &Origins| {
+            if origins.is_empty() { "one schema" } else { "allOf" }
+        };
         if name(was) != name(is) {
             return self.report(at, Kind::TypeName, Some(name(was)), Some(name(is)));
         }

@@ -62,7 +62,9 @@ impl<'t> Reader<'t> {
     /// Adds the types that are not in the mapping: the alternatives of the schema, or else its
     /// children. A discriminator that is inherited selects the schema itself and its children.
     pub fn discriminate(&mut self, schema: &mut Schema, json: &Json<'t>, is_root: bool) {
-        let Some(mut discriminator) = schema.discriminator.take() else { return };
+        let Some(mut discriminator) = schema.discriminator.take() else {
+            return;
+        };
         let own = Pointer::new(&json.place);
         let children = self.children.below(&own);
         let types = &mut discriminator.types;

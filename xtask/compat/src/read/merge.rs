@@ -165,8 +165,8 @@ fn origins_of(part: &Schema, target: Option<&Schema>) -> Origins {
     Origins::from([(part.type_name().cloned(), properties.collect())])
 }
 
-/// Merges parts of `allOf` into one schema. Its `all_of` gets `unmerged`, and the keywords that the
-/// schema cannot have twice.
+/// Merges parts of `allOf` into one schema. Its `all_of` gets `unmerged`, and the parts that have
+/// another value of a keyword that a schema cannot have twice.
 fn intersection(mut parts: Vec<Schema>, mut unmerged: Vec<Rc<Schema>>) -> Schema {
     // Null is valid if each part with a type allows it.
     let typed = || parts.iter().filter(|part| part.type_.is_some());
@@ -184,15 +184,38 @@ fn intersection(mut parts: Vec<Schema>, mut unmerged: Vec<Rc<Schema>>) -> Schema
                 || parts.iter().any(has_properties)
                 || !unmerged.is_empty());
         unmerged.append(&mut part.all_of);
-        if is_apart { unmerged.push(Rc::new(part)) } else { add(&mut merged, part, &mut unmerged) }
+        if is_apart || conflict(&merged, &part) {
+            unmerged.push(Rc::new(part));
+        } else {
+            add(&mut merged, part);
+        }
     }
     merged.annotations.nullable = null.unwrap_or_default();
     merged.all_of = sorted(unmerged);
     merged
 }
 
-/// Adds the keywords of a part to a schema, which may have the same keywords already.
-fn add(merged: &mut Schema, part: Schema, unmerged: &mut Vec<Rc<Schema>>) {
+/// Whether two schemas have different values of a keyword that one schema cannot have twice.
+fn conflict(one: &Schema, other: &Schema) -> bool {
+    fn differ<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> bool {
+        one.zip(other).is_some_and(|(one, other)| one != other)
+    }
+    let is_number = |schema: &Schema| matches!(schema.type_.as_deref(), Some("integer" | "number"));
+    let mut limits = one.limits.iter().filter_map(|(name, limit)| {
+        let other = other.limits.get(name)?;
+        (limit != other).then(|| allows(name, limit, other))
+    });
+    limits.any(|order| order.is_none())
+        || differ(one.type_.as_ref(), other.type_.as_ref()) && !(is_number(one) && is_number(other))
+        || differ(one.reference.as_ref(), other.reference.as_ref())
+        || differ(one.format.as_ref(), other.format.as_ref())
+        || differ(one.alternatives.as_ref(), other.alternatives.as_ref())
+        || differ(one.discriminator.as_ref(), other.discriminator.as_ref())
+        || differ(one.not.as_ref(), other.not.as_ref())
+}
+
+/// Adds the keywords of a part to a schema that does not [`conflict`] with it.
+fn add(merged: &mut Schema, part: Schema) {
     let Schema {
         reference,
         type_,
@@ -210,36 +233,20 @@ fn add(merged: &mut Schema, part: Schema, unmerged: &mut Vec<Rc<Schema>>) {
         annotations,
         generated: _,
     } = part;
-    let mut keep_apart = |schema: Schema| unmerged.push(Rc::new(schema));
-    let type_ = match (merged.type_.as_deref(), type_.as_deref()) {
-        (Some("number"), Some("integer")) => merged.type_.take().and(type_),
-        (Some("integer"), Some("number")) => None,
-        _ => type_,
-    };
-    macro_rules! keep_one_of {
-        ($($field:ident)*) => {$(
-            if let Some(other) = keep_one(&mut merged.$field, $field) {
-                keep_apart(Schema { $field: Some(other), ..Schema::default() });
-            }
-        )*};
-    }
-    keep_one_of!(reference type_ format alternatives discriminator not);
+    // Of `integer` and `number`, the first one allows less.
+    merged.type_ = merged.type_.take().into_iter().chain(type_).min();
+    merged.reference = merged.reference.take().or(reference);
+    merged.format = merged.format.take().or(format);
+    merged.alternatives = merged.alternatives.take().or(alternatives);
+    merged.discriminator = merged.discriminator.take().or(discriminator);
+    merged.not = merged.not.take().or(not);
     for (name, limit) in limits {
         let own = merged.limits.remove(name);
-        let limit = match own {
-            Some(own) if own != limit => match allows(name, &own, &limit) {
-                Some(Ordering::Greater) => limit,
-                Some(_) => own,
-                None => {
-                    let (first, second) = if own < limit { (own, limit) } else { (limit, own) };
-                    let limits = BTreeMap::from([(name, second)]);
-                    keep_apart(Schema { limits, ..Schema::default() });
-                    first
-                }
-            },
+        let stricter = match own {
+            Some(own) if allows(name, &own, &limit) != Some(Ordering::Greater) => own,
             _ => limit,
         };
-        merged.limits.insert(name, limit);
+        merged.limits.insert(name, stricter);
     }
     for (name, property) in properties {
         let property = match merged.properties.remove(&name) {
@@ -261,22 +268,6 @@ fn add(merged: &mut Schema, part: Schema, unmerged: &mut Vec<Rc<Schema>>) {
         (own, values) => own.or(values),
     };
     merged.annotations = take(&mut merged.annotations).over(&annotations);
-}
-
-/// Keeps the smaller one of two different values, and returns the larger one.
-fn keep_one<T: Ord>(own: &mut Option<T>, other: Option<T>) -> Option<T> {
-    match (own.take(), other) {
-        (Some(one), Some(other)) => {
-            let is_same = one == other;
-            let (first, second) = if one <= other { (one, other) } else { (other, one) };
-            *own = Some(first);
-            (!is_same).then_some(second)
-        }
-        (one, other) => {
-            *own = one.or(other);
-            None
-        }
-    }
 }
 
 /// Merges two schemas of one property, or of the items of one array. References are not resolved,

@@ -133,13 +133,9 @@ fn servers_of(servers: Option<Json<'_>>) -> Result<(Servers, Vec<String>)> {
     let all = list("servers", servers)?.filter(|server| server.to_string() != r#"{"url":"/"}"#);
     let all: Vec<_> = all.collect();
     let shown = |server: &Json<'_>| {
-        let members = Keywords::of(server).unread.into_iter();
-        let members = members.filter(|(name, _)| *name != "description");
-        let members = members.map(|(name, value)| match name {
-            "url" => value.shown(),
-            _ => format!("{name}: {value}"),
-        });
-        members.collect::<Vec<_>>().join(", ")
+        let url = server.text_of("url").unwrap_or_default();
+        let variables = server.get("variables").map(|variables| format!(" {variables}"));
+        format!("{url}{}", variables.unwrap_or_default())
     };
     let mut bases: Vec<_> = all.iter().map(base).collect();
     if bases.is_empty() {

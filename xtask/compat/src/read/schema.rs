@@ -115,7 +115,9 @@ impl<'t> Reader<'t> {
 
     /// Reads `additionalProperties`. An empty schema means the same as `true`.
     fn additional_properties(&mut self, schema: &mut Schema, keywords: &mut Keywords<'t>) {
-        let Some(json) = keywords.unread.get("additionalProperties") else { return };
+        let Some(json) = keywords.unread.get("additionalProperties") else {
+            return;
+        };
         schema.additional_properties = match json.value {
             Value::Bool(false) => AdditionalProperties::None,
             Value::Object(..) => {
@@ -146,7 +148,9 @@ fn limits(schema: &mut Schema, keywords: &mut Keywords<'_>) {
     let found = keywords.unread.keys().filter_map(|name| keyword(name));
     let found: Vec<_> = found.filter(|keyword| keyword.is_limit()).collect();
     for keyword in found {
-        let Some(value) = keywords.take(keyword.name) else { continue };
+        let Some(value) = keywords.take(keyword.name) else {
+            continue;
+        };
         schema.limits.insert(keyword.name, value.to_string().into());
     }
     if schema.format.as_deref().is_some_and(|format| format.starts_with("uint")) {

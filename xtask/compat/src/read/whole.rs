@@ -5,13 +5,12 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::{Keywords, Reader, target};
-use crate::json::{Json, decoded, steps, unified};
-use crate::keyword::{Rule, keyword};
+use crate::json::{Json, decoded, unified};
 use crate::model::{Pointer, Whole};
 
 impl<'t> Reader<'t> {
-    /// A value without text for people and without default values. References to schemas stay, and
-    /// all other references are replaced by their targets.
+    /// A value without default values. References to schemas stay, and all other references are
+    /// replaced by their targets.
     pub fn whole(&mut self, json: &Json<'t>) -> Whole {
         let mut references = BTreeSet::new();
         let value = plain(self.document.value, json, &mut references, &mut Vec::new());
@@ -54,31 +53,6 @@ fn plain(
     if !json.is_object() {
         return unified(json.value);
     }
-    let names_are_free = has_free_names(json);
-    let is_words = |name: &str| keyword(name).is_some_and(|keyword| keyword.rule == Rule::Words);
     let left = Keywords::of(json).unread.into_iter();
-    let left = left.filter(|(name, _)| names_are_free || !is_words(name));
     left.map(|(name, value)| (name.to_owned(), plain(document, &value, references, open))).collect()
 }
-
-/// Whether the keys of an object are names and not keywords, as in `properties`. A name may look
-/// like a keyword: `description`, or `properties` itself.
-fn has_free_names(json: &Json<'_>) -> bool {
-    let is_free = |step: &String| FREE.contains(&&step[..]);
-    steps(&json.place).rev().take_while(is_free).count() % 2 == 1
-}
-
-/// The keywords whose value is an object with arbitrary names as keys.
-const FREE: [&str; 11] = [
-    "default",
-    "headers",
-    "links",
-    "mapping",
-    "parameters",
-    "properties",
-    "requestBodies",
-    "responses",
-    "schemas",
-    "scopes",
-    "variables",
-];

@@ -135,7 +135,7 @@ fn unreadable_document_is_refused_in_one_line() {
     }
     let folder = folder(&[]);
     for (bytes, reason) in [
-        (&b"\xff\xfe{\0}\0"[..], "old is UTF-16: save it as UTF-8, without a byte order mark"),
+        (&b"\xff\xfe{\0}\0"[..], "old is not UTF-8 text: invalid utf-8 sequence"),
         (b"{\"a\": \"\xe4\"}", "old is not UTF-8 text: invalid utf-8 sequence"),
     ] {
         fs::write(folder.path().join("old"), bytes).expect("the folder takes files");

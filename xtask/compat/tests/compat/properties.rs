@@ -168,7 +168,9 @@ fn order_changes_nothing_and_type_names_break_no_wire() {
 
         // An edited document that is invalid is refused.
         let new = edited(&old, &edits);
-        let Ok(new_document) = Document::parse("new", &new.to_string()) else { return Ok(()) };
+        let Ok(new_document) = Document::parse("new", &new.to_string()) else {
+            return Ok(());
+        };
         let same = Document::parse("new", &reversed(&new).to_string());
         let old_document = || Document::parse("old", &old.to_string()).expect("a document");
         let forth = compare(old_document(), new_document);
