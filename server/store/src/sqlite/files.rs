@@ -29,8 +29,8 @@ const WAL_INDEX: &str = "-shm";
 const ROLLBACK_JOURNAL: &str = "-journal";
 const SUFFIXES: [&str; 3] = [WAL, WAL_INDEX, ROLLBACK_JOURNAL];
 
-/// How long a start waits for the server's lock. A start that is refused, because the file that
-/// this one has just created is still empty, holds the lock for an instant.
+/// How long a start waits for the server's lock. A command that checks whether a server is running
+/// holds the lock for an instant.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The pause between two attempts to take the lock.
@@ -260,5 +260,26 @@ pub fn lock(file: &File, path: &Path) -> Result<(), Error> {
             Err(TryLockError::Error(error)) => return Err(error).at(url(path), "lock the store"),
             Ok(()) => return Ok(()),
         }
+    }
+}
+
+/// Fails if a server is running on the file but its WAL index is missing. A command would create a
+/// second index, and the server would not see the command's commits.
+pub fn require_index_of_server(file: &File, path: &Path) -> Result<(), Error> {
+    if wal_index_of(path).exists() {
+        return Ok(());
+    }
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => {
+            let message = format!(
+                "a server is using {}, but the store's -shm file is missing. If the server is just \
+                 starting, try again in a moment. Otherwise somebody has removed the file: stop \
+                 the server, and start it again",
+                url(path)
+            );
+            Err(Error::new(Kind::Other, message))
+        }
+        Err(TryLockError::Error(error)) => Err(error).at(url(path), "lock the store"),
+        Ok(()) => file.unlock().at(url(path), "unlock the store"),
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::Names;
 use crate::engine::{Mode, Opened};
 use crate::error::{At, Error};
-use crate::sqlite::files::{self, CREATE, OPEN, lock, sizes};
+use crate::sqlite::files::{self, CREATE, OPEN, lock, require_index_of_server, sizes};
 use crate::sqlite::served_files::ServedFiles;
 use crate::sqlite::wal::{
     checkpoint_truncate, connect, remove_wal_at_close, sync_empty_wal, use_wal,
@@ -48,6 +48,7 @@ pub fn open_to_serve(
 /// Opens a store to change its tokens.
 pub fn open_to_change(names: &'static Names, path: &Path) -> Result<Sqlite, Error> {
     let file = files::open(path)?;
+    require_index_of_server(&file, path)?;
     schema::require_store(path, &file, names)?;
     Sqlite::open(names, path, file)
 }
