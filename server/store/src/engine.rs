@@ -61,6 +61,10 @@ pub trait Engine: Send + Sync {
     /// If this fails, no row may be acknowledged.
     fn commit(&self, rows: &[Row], deadline: Instant) -> Result<Vec<Outcome>, Error>;
 
+    /// Reads the row with this id, if there is one. The engine gives up at `deadline`, except that
+    /// SQLite waits for the disk.
+    fn get(&self, id: i64, deadline: Instant) -> Result<Option<Row>, Error>;
+
     /// Reads a page of rows: the rows with an id greater than `after`, in ascending order of the
     /// ids, at most `limit` rows and about a MiB of texts. The page after the last row is empty.
     ///

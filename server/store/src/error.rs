@@ -106,7 +106,11 @@ impl Error {
             _ if self.may_pass() => "the store does not take writes",
             _ => "the store failed",
         };
-        let advice = if self.kind == Kind::Damaged { ": it may be damaged, check it" } else { "" };
+        let advice = match self.kind {
+            Kind::Damaged => ": it may be damaged, check it",
+            Kind::SyncFailed => "; the next start checkpoints and syncs the store",
+            _ => "",
+        };
         Self::new(self.kind, format!("{meaning}: {self}{advice}"))
     }
 }

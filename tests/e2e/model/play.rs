@@ -169,7 +169,7 @@ impl<W: World> Player<W> {
         self.add_spell(fault);
         if fault == Fault::Paused {
             self.paused = self.pid().map(Paused::pause);
-        } else if !self.world.begin(fault, self.pid()) {
+        } else if !self.world.begin(fault) {
             self.model().spells.pop();
             return self.skip(fault);
         }

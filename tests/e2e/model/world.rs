@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 
-use nix::unistd::Pid;
 use plant_store_tests::prelude::*;
 use plant_store_tests::token;
 
@@ -36,9 +35,8 @@ pub trait World {
         None
     }
 
-    /// Begins a fault. Returns whether it was possible. `server` is `None` while the server is
-    /// down.
-    fn begin(&mut self, fault: Fault, server: Option<Pid>) -> bool;
+    /// Begins a fault. Returns whether it was possible.
+    fn begin(&mut self, fault: Fault) -> bool;
 
     /// Whether a fault has met the service. `None` if only an answer can show it.
     fn has_shown(&self, fault: Fault) -> Option<bool>;

@@ -11,7 +11,7 @@ use plant_store_tests::process::{Paused, killed_before};
 use plant_store_tests::{has, token};
 use rusqlite::Connection;
 
-use crate::database::{Prepare, STORE, WAL, WAL_INDEX, files};
+use crate::database::{Prepare, STORE, WAL, WAL_INDEX, create, files};
 use crate::without_store::starts::{tokens, unprivileged};
 
 const COMMANDS: [&str; 6] =
@@ -224,6 +224,20 @@ fn killed_first_start_stores_only_a_printed_token() {
         }
     }
     assert!(issued > 0, "no start was killed after it had stored the token");
+}
+
+/// Nobody can put the WAL back after the process has closed it.
+#[test]
+fn wal_that_is_removed_is_copied_into_the_store_first() {
+    let mut server = Server::start();
+    create(&server, 0..3);
+    fs::remove_file(server.folder().join(WAL)).expect("the file exists");
+    assert_eq!(server.wait().code(), Some(3));
+    let log = server.log();
+    let last = log.lines().last().expect("a line");
+    assert!(last.contains("its content was copied into the store's file"), "{last}");
+    let (_, stopped) = server.ended();
+    assert!(stopped.start().export().into_keys().eq([0, 1, 2]));
 }
 
 /// The command would create a second WAL index, and the server would overwrite the command's

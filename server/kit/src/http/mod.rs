@@ -38,7 +38,7 @@ pub struct State {
     tokens: Arc<KnownTokens>,
     /// The queue of creates that wait for a commit.
     pub(crate) commits: GroupCommit,
-    /// Locked while a row is read. An engine reads one page at a time, and requests that wait here
+    /// Locked while a row is read. An engine reads one row at a time, and requests that wait here
     /// take no blocking thread.
     reading: Arc<Mutex<()>>,
     /// Each request whose token is accepted holds a permit while it is in the service. The permits

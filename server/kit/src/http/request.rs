@@ -9,6 +9,7 @@
 
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::time::Instant;
 
 use async_trait::async_trait;
 use dropshot::{
@@ -181,22 +182,22 @@ impl AcceptedRequest<'_> {
         T: DeserializeOwned,
     {
         let State { service, store, reading, limits, .. } = &*self.state;
+        let deadline = Instant::now() + *limits.store_timeout;
         let read = async {
             let turn = Arc::clone(reading).lock_owned().await;
             let store = Arc::clone(store);
             spawn_blocking(move || {
                 let _turn = turn;
-                // The page after the id before this one begins with this row, if there is one.
-                store.page(id.checked_sub(1), 1)
+                store.get(id, deadline)
             })
             .await
         };
         let too_late = |_| Refusal::store_unavailable("the row was not read in time".into());
         let read = timeout(*limits.store_timeout, read).await.map_err(too_late)?;
         let program = service.names.program;
-        let page = read.map_err(|panic| Refusal::fault(panic.to_string()))?;
-        let page = page.map_err(|cause| Refusal::of_store(program, &cause))?;
-        let Some(row) = page.into_iter().find(|row| row.id == id) else { return Ok(None) };
+        let found = read.map_err(|panic| Refusal::fault(panic.to_string()))?;
+        let found = found.map_err(|cause| Refusal::of_store(program, &cause))?;
+        let Some(row) = found else { return Ok(None) };
         // A message of serde could repeat a value of the row.
         let unreadable = || {
             let resource = service.resource;

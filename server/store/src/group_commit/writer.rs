@@ -11,7 +11,7 @@ use slog::{Logger, crit, error, info, warn};
 use tokio::sync::mpsc;
 
 use crate::engine::{BATCH, Engine, Outcome};
-use crate::error::{Error, Kind, WarningDedup};
+use crate::error::{Error, WarningDedup};
 use crate::group_commit::inspection::Inspection;
 use crate::group_commit::{Answers, Create, End, Guard, Shared, Work};
 
@@ -194,15 +194,7 @@ impl Writer {
     /// Logs that the store is lost. The process has to end with the returned error.
     fn report_loss(&self, cause: &Error) -> Error {
         crit!(self.log, "the store is lost: stopping"; "cause" => %cause);
-        let message = if cause.kind == Kind::SyncFailed {
-            "an fsync of the store failed; the next start checkpoints and syncs the store".into()
-        } else {
-            format!(
-                "{cause}; put the files back as they were, then start the server again (it \
-                 recreates a missing -shm file)"
-            )
-        };
-        Error::new(cause.kind, message)
+        cause.clone()
     }
 }
 

@@ -32,6 +32,7 @@ use crate::url::StoreUrl;
 pub use connector::PostgresUrl;
 
 const OPEN: &str = "open the store";
+const READ_ROWS: &str = "read the rows";
 const CREATE: &str = "create the store";
 
 /// The timeout of a call that changes tokens or tables.
@@ -54,8 +55,8 @@ pub struct Postgres {
     url: StoreUrl,
     /// Writes rows and tokens.
     write_session: Mutex<ReconnectingSession>,
-    /// Reads pages of rows. Pages wait while a table is locked, but the tokens must not wait.
-    /// The first page opens this session.
+    /// Reads rows. They wait while a table is locked, but the tokens must not wait. The first read
+    /// opens this session.
     page_session: Mutex<ReconnectingSession>,
     /// Reads everything else.
     read_session: Mutex<ReconnectingSession>,
@@ -193,9 +194,15 @@ impl Engine for Postgres {
         committed.map_err(|failure| failure.error)
     }
 
+    fn get(&self, id: i64, deadline: Instant) -> Result<Option<Row>, Error> {
+        let limit = deadline.saturating_duration_since(Instant::now());
+        let get = async |session: &Session| rows::get(session, id).await;
+        self.read(&self.page_session, READ_ROWS, limit, get)
+    }
+
     fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, Error> {
         let page = async |session: &Session| rows::page(session, after, limit).await;
-        self.read(&self.page_session, "read the rows", PAGE_TIMEOUT, page)
+        self.read(&self.page_session, READ_ROWS, PAGE_TIMEOUT, page)
     }
 
     fn count(&self) -> Result<u64, Error> {

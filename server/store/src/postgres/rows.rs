@@ -83,6 +83,13 @@ fn to_rows(rows: &[tokio_postgres::Row]) -> Result<Vec<Row>, Failure> {
     rows.iter().map(to_row).collect()
 }
 
+/// Reads the row with this id, if there is one.
+pub async fn get(session: &Session, id: i64) -> Result<Option<Row>, Failure> {
+    let query = format!("SELECT id, json FROM {} WHERE id = $1", session.names.table);
+    let found = session.client.query_typed(&query, &[(&id, Type::INT8)]).await?;
+    Ok(to_rows(&found)?.pop())
+}
+
 /// Reads the next rows after an id, in the order of the ids. The database itself ends the page, so
 /// it sends no more than one page.
 pub async fn page(

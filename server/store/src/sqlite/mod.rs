@@ -33,7 +33,9 @@ use crate::engine::{Engine, Outcome, Row, Sizes, is_same_json};
 use crate::error::{At, Error, Kind};
 use crate::sqlite::files::sizes;
 use crate::sqlite::served_files::ServedFiles;
-use crate::sqlite::wal::{WAL_BOUND, checkpoint_if_long, remove_wal_at_close, try_checkpoint};
+use crate::sqlite::wal::{
+    WAL_BOUND, checkpoint_if_long, checkpoint_truncate, remove_wal_at_close, try_checkpoint,
+};
 use crate::token::{StoredToken, TokenName};
 use crate::url::StoreUrl;
 
@@ -42,6 +44,7 @@ pub use open::open;
 
 const CHECKPOINT: &str = "copy the store's WAL into its file";
 const CLOSE: &str = "close the store";
+const READ_ROWS: &str = "read the rows";
 
 /// A store in a file, with the WAL and the WAL index beside it (`-wal`, `-shm`).
 pub struct Sqlite {
@@ -63,8 +66,21 @@ impl Sqlite {
     }
 
     /// Fails if a file of a served store was removed, renamed or replaced.
+    ///
+    /// If only the WAL was removed, its open file still has all commits. They would be lost with
+    /// this process, so this copies them into the store's file, and leaves the WAL empty.
     fn require_files_in_place(&self) -> Result<(), Error> {
-        self.served_files.as_ref().map_or(Ok(()), ServedFiles::are_in_place)
+        let Some(files) = &self.served_files else { return Ok(()) };
+        let Err(lost) = files.are_in_place() else { return Ok(()) };
+        let is_saved =
+            files.only_wal_is_removed() && checkpoint_truncate(&self.commits.lock()).is_ok();
+        let advice = if is_saved {
+            "its content was copied into the store's file, so start the server again without it"
+        } else {
+            "put the files back as they were, then start the server again (it recreates a missing \
+             -shm file)"
+        };
+        Err(Error::new(lost.kind, format!("{lost}; {advice}")))
     }
 }
 
@@ -90,13 +106,18 @@ impl Engine for Sqlite {
         }
         let outcomes = add(&transaction, self.names, rows)?;
         transaction.commit()?;
+        drop(connection);
         self.require_files_in_place()?;
         Ok(outcomes)
     }
 
+    fn get(&self, id: i64, _: Instant) -> Result<Option<Row>, Error> {
+        rows::get(&self.reads.lock(), self.names, id).at(self.url(), READ_ROWS)
+    }
+
     fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, Error> {
         let connection = self.reads.lock();
-        rows::page(&connection, self.names, after, limit).at(self.url(), "read the rows")
+        rows::page(&connection, self.names, after, limit).at(self.url(), READ_ROWS)
     }
 
     fn count(&self) -> Result<u64, Error> {

@@ -12,6 +12,18 @@ use crate::sqlite::schema;
 use crate::sqlite::wal::try_checkpoint;
 use crate::token::{ADD, READ, REVOKE, StoredToken, TokenName, token_of_row};
 
+/// Reads the row with this id, if there is one.
+pub fn get(
+    connection: &Connection,
+    Names { table, .. }: &Names,
+    id: i64,
+) -> Result<Option<Row>, Error> {
+    let query = format!("SELECT id, json FROM {table} WHERE id = ?1");
+    let mut statement = connection.prepare_cached(&query)?;
+    let mut rows = statement.query([id])?;
+    rows.next()?.map(to_row).transpose()
+}
+
 /// Reads the next rows after an id, in the order of the ids. Each page is a transaction of its own,
 /// so that the WAL can be reset between two pages.
 pub fn page(
@@ -30,14 +42,19 @@ pub fn page(
         && bytes < PAGE_BYTES
         && let Some(row) = rows.next()?
     {
-        let id = row.get(0)?;
-        let json: Arc<str> = row.get(1).map_err(|error| {
-            Error::new(Kind::Damaged, format!("the text of the id {id}: {error}"))
-        })?;
-        bytes += json.len();
-        page.push(Row { id, json });
+        let row = to_row(row)?;
+        bytes += row.json.len();
+        page.push(row);
     }
     Ok(page)
+}
+
+fn to_row(row: &rusqlite::Row<'_>) -> Result<Row, Error> {
+    let id = row.get(0)?;
+    let json: Arc<str> = row
+        .get(1)
+        .map_err(|error| Error::new(Kind::Damaged, format!("the text of the id {id}: {error}")))?;
+    Ok(Row { id, json })
 }
 
 /// Counts the rows, after a check of the database's structure: in a damaged database the count and

@@ -104,6 +104,19 @@ impl ServedFiles {
         Ok(())
     }
 
+    /// Whether nothing is at the path of the WAL, and all other files and the content of the WAL are
+    /// as SQLite left them.
+    pub fn only_wal_is_removed(&self) -> bool {
+        let is_complete = || {
+            let length = self.frames.metadata().ok()?.len();
+            Some(!self.lacks_frames(length, &self.index_header().ok()??))
+        };
+        matches!(self.wal.path.try_exists(), Ok(false))
+            && self.store.length().is_ok_and(|length| length > 0)
+            && self.wal_index.length().is_ok()
+            && is_complete() == Some(true)
+    }
+
     /// Whether a WAL of this length is shorter than its index says, or has lost its beginning: a
     /// commit after a truncation leaves zeros before its own frames. The index has the salts of the
     /// WAL's header (<https://sqlite.org/fileformat2.html#walformat>).

@@ -6,7 +6,6 @@ mod scenes;
 use std::net::SocketAddr;
 
 use nix::sys::signal::kill;
-use nix::unistd::Pid;
 use plant_store_tests::postgres::{Cluster, Link, Network, Session};
 use plant_store_tests::prelude::*;
 use plant_store_tests::process::Paused;
@@ -137,7 +136,7 @@ impl World for Postgres {
         Some(self.second.address)
     }
 
-    fn begin(&mut self, fault: Fault, _: Option<Pid>) -> bool {
+    fn begin(&mut self, fault: Fault) -> bool {
         match fault {
             Fault::StandbyDown if self.is_standby_up() => {
                 self.standby.as_ref().expect("it is up").stop("fast");

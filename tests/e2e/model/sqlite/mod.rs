@@ -2,11 +2,10 @@
 
 mod scenes;
 
+use std::io::Read;
 use std::os::unix::fs::FileExt;
 
-use nix::unistd::Pid;
 use plant_store_tests::prelude::*;
-use plant_store_tests::process::{Paused, state};
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
@@ -19,8 +18,8 @@ pub struct Sqlite {
     folder: Folder,
     token: String,
     reader: Option<Connection>,
-    /// The content of the file that was removed.
-    kept: Option<Vec<u8>>,
+    /// The file that was removed. It stays open, so it keeps what the server writes.
+    kept: Option<fs::File>,
 }
 
 fn name(file: File) -> &'static str {
@@ -67,18 +66,20 @@ impl Sqlite {
         }
     }
 
-    /// Removes a file while the server does not run, and keeps its content of that moment.
-    fn remove(&mut self, file: File, server: Option<Pid>) {
-        let _paused = server.filter(|server| state(*server) != 'T').map(Paused::pause);
-        self.kept = Some(fs::read(self.path(file)).expect("the file exists"));
+    /// Removes a file, and keeps it open.
+    fn remove(&mut self, file: File) {
+        self.kept = Some(fs::File::open(self.path(file)).expect("the file exists"));
         fs::remove_file(self.path(file)).expect("the file exists");
     }
 
-    /// Brings the content of the removed file back. SQLite builds the index again.
+    /// Brings the removed file back, unless SQLite builds it again: the index, and a WAL that the
+    /// server has copied into the store.
     fn restore(&mut self, file: File) {
-        let kept = self.kept.take().expect("it was kept");
-        if file != File::Index {
-            fs::write(self.path(file), kept).expect("a file");
+        let mut kept = self.kept.take().expect("it was kept");
+        let mut content = Vec::new();
+        kept.read_to_end(&mut content).expect("the open file can be read");
+        if file != File::Index && !content.is_empty() {
+            fs::write(self.path(file), content).expect("a file");
         }
     }
 
@@ -106,14 +107,14 @@ impl World for Sqlite {
         &self.token
     }
 
-    fn begin(&mut self, fault: Fault, server: Option<Pid>) -> bool {
+    fn begin(&mut self, fault: Fault) -> bool {
         if let Some((order, content)) = self.order(fault) {
             fs::write(order, content).expect("a file");
             return true;
         }
         match fault {
             Fault::Reader => return self.begin_reading(),
-            Fault::Removed(file) if self.path(file).exists() => self.remove(file, server),
+            Fault::Removed(file) if self.path(file).exists() => self.remove(file),
             _ => return false,
         }
         true

@@ -36,6 +36,10 @@ impl Engine for Scripted {
         self.close.lock().take().map_or(Ok(None), Err)
     }
 
+    fn get(&self, _: i64, _: Instant) -> Result<Option<Row>, Error> {
+        unimplemented!("group commit does not read")
+    }
+
     fn page(&self, _: Option<i64>, _: usize) -> Result<Vec<Row>, Error> {
         unimplemented!("group commit does not read")
     }
