@@ -36,7 +36,7 @@ fn signal_waits_for_requests_in_flight() {
 #[tokio::test(flavor = "multi_thread")]
 async fn silent_and_idle_connections_do_not_delay_shutdown() {
     let mut server = Server::starting()
-        .with(&["--max-body", "999MB", "--max-creates", "4294967295", "--store-timeout", "1y"])
+        .with(&["--max-body", "128MiB", "--max-creates", "4294967295", "--store-timeout", "1y"])
         .with(&["--body-timeout", "1y", "--shutdown-timeout", "580000000000y"])
         .start();
     let silent = server.connect();

@@ -22,7 +22,7 @@ fn wrong_command_line_exits_2_and_leaves_nothing() {
         "serve --store sqlite::memory:",
         "serve --store sqlite:plants.db?mode=ro",
         "serve --max-creates 0",
-        "serve --max-body 2GiB",
+        "serve --max-body 129MiB",
         "serve --body-timeout 0s",
         "serve --log-level loud",
         "check --store postgres://db/plants?sslmode=verify-full",

@@ -130,7 +130,7 @@ fn printable_name(name: &str) -> String {
 }
 
 /// Leaves out the middle of a message that is too long.
-fn shortened(message: &str) -> String {
+pub fn shortened(message: &str) -> String {
     let length = message.chars().count();
     if length <= MAX_MESSAGE {
         return message.to_owned();

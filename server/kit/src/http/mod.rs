@@ -103,8 +103,9 @@ pub(crate) fn start_server(
     ServerBuilder::new(api, state, log).config(config).tls(tls).start()
 }
 
-/// Bodies are held in memory, which a larger limit could exhaust.
-const MAX_BODY: ByteSize = ByteSize::gib(1);
+/// Bodies are held in memory, which a larger limit could exhaust. A store holds a text of at most
+/// 1 GB, and escapes can make the text longer than its body.
+const MAX_BODY: ByteSize = ByteSize::mib(128);
 
 /// A limit of 0 would refuse every request. A limit that is much longer would overflow the clock when
 /// its deadline is computed.

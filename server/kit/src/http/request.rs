@@ -305,5 +305,7 @@ where
 /// `error` 400.
 async fn extract<E: SharedExtractor>(head: &Head) -> Result<E, Refusal> {
     let extracted = E::from_request(head).await;
-    extracted.map_err(|error| Refusal::new(ErrorCode::BAD_REQUEST, error.external_message))
+    extracted.map_err(|error| {
+        Refusal::new(ErrorCode::BAD_REQUEST, body::shortened(&error.external_message))
+    })
 }

@@ -115,8 +115,10 @@ pub async fn unsafe_settings(session: &Session) -> Result<Vec<String>, Failure> 
     let query = format!(
         "SELECT ({UNSAFE}), to_regproc('pg_catalog.run_command_on_workers') IS NOT NULL,
             (SELECT string_agg(relname::text, ' and ') FROM pg_class
-                WHERE oid IN (to_regclass('{table}'), to_regclass('tokens'))
-                AND relpersistence <> 'p')"
+                WHERE oid IN (to_regclass('{table}'), to_regclass('tokens'),
+                    to_regclass('{}'))
+                AND relpersistence <> 'p')",
+        session.names.layout_table()
     );
     let row = session.row(&query).await?;
     let mut settings: Vec<String> = row.try_get::<_, Option<_>>(0)?.into_iter().collect();

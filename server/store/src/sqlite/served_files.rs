@@ -55,9 +55,8 @@ type IndexHeader = [u8; 96];
 ///
 /// An open file accepts commits even after it was removed or renamed, and nobody would find those
 /// commits. So each path is compared, by device and inode, with the file that was there when the
-/// store was opened: before and after each commit, and once a second. SQLite itself removes neither
-/// the WAL nor its index while a connection is open, and leaves neither file shorter than its
-/// content.
+/// store was opened: before each commit, and once a second. SQLite itself removes neither the WAL
+/// nor its index while a connection is open, and leaves neither file shorter than its content.
 pub struct ServedFiles {
     store: ServedFile,
     wal: ServedFile,
