@@ -17,8 +17,6 @@ pub enum Rule {
     Most,
     /// The smaller number allows more.
     Least,
-    /// A divisor of the older number allows more.
-    Multiple,
     /// The check cannot tell which of two values allows more.
     Opaque,
     /// The keyword is text for people.
@@ -85,7 +83,7 @@ keywords! {
     "exclusiveMinimum"      NUMBER    Bool   false  Opaque
     "maximum"               NUMBER    Number null   Most
     "minimum"               NUMBER    Number null   Least
-    "multipleOf"            NUMBER    Number null   Multiple
+    "multipleOf"            NUMBER    Number null   Opaque
     "maxLength"             STRING    Number null   Most
     "minLength"             STRING    Number 0      Least
     "pattern"               STRING    String ""     Opaque
@@ -125,7 +123,7 @@ keywords! {
     "explode"               ANY       Bool   null   Field
     "headers"               ANY       Object {}     Field
     "in"                    ANY       String null   Field
-    "links"                 RESPONSE  Object {}     Whole(Link, Link)
+    "links"                 RESPONSE  Object {}     Whole(Hint, Hint)
     "name"                  ANY       String null   Field
     "operationId"           OPERATION String null   Whole(OperationId, OperationId)
     "parameters"            ANY       Array  []     Field
@@ -136,7 +134,7 @@ keywords! {
     "security"              ANY       Array  null   Field
     "servers"               ANY       Array  []     Field
     "style"                 ANY       String "form" Field
-    "tags"                  OPERATION Array  []     Whole(Tag, Tag)
+    "tags"                  OPERATION Array  []     Whole(Hint, Hint)
     "x-dropshot-pagination" OPERATION Any    null   Whole(Pagination, Pagination)
     "x-dropshot-websocket"  OPERATION Any    null   Whole(Whole, Whole)
 
@@ -169,7 +167,7 @@ impl Keyword {
     }
 
     pub fn is_limit(&self) -> bool {
-        matches!(self.rule, Rule::Most | Rule::Least | Rule::Multiple | Rule::Opaque)
+        matches!(self.rule, Rule::Most | Rule::Least | Rule::Opaque)
     }
 
     /// Whether the keyword applies to values of a type, or to an object of OpenAPI.

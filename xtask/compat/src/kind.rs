@@ -24,14 +24,6 @@ pub enum Class {
     Wire,
 }
 
-impl Class {
-    /// Its name on the command line.
-    pub(crate) fn argument(self) -> String {
-        let value = self.to_possible_value().expect("each class is a value of the flag");
-        value.get_name().to_owned()
-    }
-}
-
 bitflags! {
     /// Whether a value is sent in requests, in responses, or in both.
     #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -84,9 +76,7 @@ rules! {
     PromiseAdded Additive Additive "no client relies on the promise yet"
     PromiseRemoved Wire Wire "a client relies on the promise, such as one that repeats requests"
     Deprecation Additive Additive "deprecated things still work (Semantic Versioning, section 7)"
-    Tag Additive Additive "tags group operations for readers"
     Pagination Source Source "progenitor generates a stream of pages for such an operation"
-    Link Additive Additive "a link is a hint"
     SecurityLoosened Additive Additive "every request that was let in still is"
     SecurityTightened Wire Wire "a request that was let in may be refused"
     Server Additive Additive "the address of the service is part of a client's configuration"
@@ -153,8 +143,6 @@ rules! {
     OneWay Wire Wire "only one side may send it now"
     BothWays Additive Additive "both sides may send it now"
     Discriminator Wire Wire "another member or another value tells which case a value is"
-    DiscriminatorHint Additive Additive
-        "it is a hint: the parts allow the same values with and without it"
     CodeAdded Additive Additive
         "the list is open: a client treats a new value as the x00 of its class"
     CodeRemoved Wire Source "a request with it may be refused; code may name it"
@@ -165,6 +153,7 @@ rules! {
     UnusedTypeAdded Additive Additive "no operation uses it, but generated code may contain it"
     UnusedTypeRemoved Source Source "no operation uses it, but generated code may contain it"
     Extension Additive Additive "OpenAPI gives it no meaning, but a generator may"
+    Hint Additive Additive "it is a hint for readers or generators, and allows the same values"
     Text Words Words "everything that a client sees means the same"
     Whole Wire Wire "the check compares it as a whole: read the change"
     Unknown Wire Wire "the check does not know the keyword"

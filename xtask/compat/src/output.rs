@@ -93,8 +93,8 @@ impl Report {
             Some(Class::Words | Class::Additive) => "no change breaks a client",
         };
         Ok(match check {
-            Check::FailOn(class) if fails && self.class() < Some(Class::Source) => {
-                format!("{meaning}, but `--fail-on {}` makes them fail", class.argument())
+            Check::FailOn(_) if fails && self.class() < Some(Class::Source) => {
+                format!("{meaning}, but `--fail-on` makes the check fail")
             }
             Check::FailOn(_) => meaning.to_owned(),
             Check::Semver if fails => {

@@ -49,8 +49,8 @@ impl Comparison<'_> {
             (Some(was), Some(is)) => (was, is),
             (was, is) => {
                 let kind = match (was, is) {
-                    (Some(was), _) if is_hint(self.old, old, was) => Kind::DiscriminatorHint,
-                    (_, Some(is)) if is_hint(self.new, new, is) => Kind::DiscriminatorHint,
+                    (Some(was), _) if is_hint(self.old, old, was) => Kind::Hint,
+                    (_, Some(is)) if is_hint(self.new, new, is) => Kind::Hint,
                     (Some(_), _) => Kind::TypeWidened,
                     _ => Kind::TypeNarrowed,
                 };

@@ -10,8 +10,6 @@ pub fn allows(name: &str, one: &str, other: &str) -> Option<Ordering> {
     match keyword(name)?.rule {
         Rule::Most => order(one, other),
         Rule::Least => order(other, one),
-        Rule::Multiple if is_multiple(other, one) => Some(Ordering::Greater),
-        Rule::Multiple if is_multiple(one, other) => Some(Ordering::Less),
         _ => None,
     }
 }
@@ -22,17 +20,6 @@ fn order(one: &str, other: &str) -> Option<Ordering> {
         (Some(one), Some(other)) => Some(one.cmp(&other)),
         _ => number(one)?.partial_cmp(&number(other)?),
     }
-}
-
-/// Whether each multiple of `one` is a multiple of `other`.
-fn is_multiple(one: &str, other: &str) -> bool {
-    if let (Some(one), Some(other)) = (integer(one), integer(other)) {
-        return other != 0 && one % other == 0;
-    }
-    let [one, other] = [one, other].map(|limit| number(limit).unwrap_or_default());
-    let ratio = one / other;
-    // For example, 0.3 / 0.1 is 2.9999999999999996.
-    ratio.is_finite() && (ratio - ratio.round()).abs() < 1e-9
 }
 
 fn integer(limit: &str) -> Option<i128> {
