@@ -168,7 +168,8 @@ fn ready_is_503_while_the_store_accepts_no_writes() {
     assert_eq!(server.create(&plant(1, "Ficus", None)).error(), 503);
     assert_eq!(server.ready().0, 503);
     // The create may be refused before the hanging commit has failed.
-    server.wait_until("the cause", || server.ready().1.starts_with("the store "));
+    let cause = "the store does not take writes: ";
+    server.wait_until("the cause", || server.ready().1.starts_with(cause));
     let unready = scrape(&server);
     assert_eq!(series(&unready)["plant_store_ready"], "0");
     assert_eq!((creates(&unready), refusals(&unready)), (["0"; 3], [(503, "1")].into()));
