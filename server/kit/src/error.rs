@@ -135,7 +135,9 @@ impl ErrorCode {
             }
             index += 1;
         }
-        panic!("the table of errors has no row with this value")
+        panic!(
+            "`errors` has no row with this value: the common values are constants of `ErrorCode`"
+        )
     }
 
     /// Returns the value of `error`.

@@ -22,8 +22,8 @@ pub struct Service {
     pub names: Names,
     /// The resource, such as `book`. The table has its plural as name.
     pub resource: &'static str,
-    /// The prefix of every token, such as `bks_`. Secret scanners look for it. A change would make
-    /// every token in use malformed.
+    /// The prefix of every token, such as `bks_`: lowercase letters and `_`. Secret scanners look
+    /// for it. A change would make every token in use malformed.
     pub token_prefix: &'static str,
     /// The version of the service's own package: `env!("CARGO_PKG_VERSION")`.
     pub version: &'static str,
@@ -114,6 +114,23 @@ impl Service {
         ErrorCode::find(self.errors, error)
     }
 
+    /// Asserts the rules in the documentation of [`Names`] and of `token_prefix`.
+    pub(crate) fn assert_names(&self) {
+        let consists_of = |text: &str, others: &str| {
+            text.bytes().all(|byte| byte.is_ascii_lowercase() || others.contains(char::from(byte)))
+        };
+        let Names { program, table, .. } = self.names;
+        let is_program = program.starts_with(|first: char| first.is_ascii_lowercase())
+            && consists_of(program, "0123456789-");
+        assert!(is_program, "`program` must match [a-z][a-z0-9-]*: {program:?}");
+        let is_table = !table.is_empty() && consists_of(table, "_") && table != "tokens";
+        assert!(is_table, "`table` must match [a-z_]+, and must not be `tokens`: {table:?}");
+        let prefix = self.token_prefix;
+        let is_prefix =
+            prefix.strip_suffix('_').is_some_and(|word| !word.is_empty() && consists_of(word, ""));
+        assert!(is_prefix, "`token_prefix` must match [a-z]+_: {prefix:?}");
+    }
+
     /// Returns the whole table of errors, in ascending order.
     pub(crate) fn error_table(&self) -> Vec<NamedRow> {
         let named = |row: &ErrorRow| NamedRow {
@@ -127,8 +144,11 @@ impl Service {
         };
         let mut rows: Vec<_> = ROWS.iter().chain(self.errors).map(named).collect();
         rows.sort_by_key(|row| row.error);
-        let is_unique = rows.is_sorted_by(|row, next| row.error < next.error);
-        assert!(is_unique, "two rows of the table of errors have the same value");
+        for pair in rows.windows(2) {
+            let error = pair[0].error;
+            let is_unique = error < pair[1].error;
+            assert!(is_unique, "`errors` has {error} twice, or repeats a row of the library");
+        }
         rows
     }
 

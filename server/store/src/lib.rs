@@ -83,10 +83,12 @@ pub fn open(
 /// does not contain the name of the program.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Names {
-    /// The name of the program, such as `book-shelf`: the `application_name` of a session with a
-    /// database. The name of the table with the layout version follows from it.
+    /// The name of the program, such as `book-shelf`: a lowercase letter, then lowercase letters,
+    /// digits and `-`. It is the `application_name` of a session with a database. The name of the
+    /// table with the layout version follows from it.
     pub program: &'static str,
-    /// The table of the rows, such as `books`.
+    /// The table of the rows, such as `books`: lowercase letters and `_`. It must be neither
+    /// `tokens` nor a keyword of SQL, such as `order`, because statements do not quote it.
     pub table: &'static str,
     /// The first three bytes of `application_id` in an SQLite file.
     pub application_id: [u8; 3],

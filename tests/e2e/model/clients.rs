@@ -170,6 +170,7 @@ fn answer(response: &Response, sent: &str) -> Answer {
         sent.as_object_mut().expect("an object").remove("id");
         return if response.plant() == sent { Answer::Created } else { Answer::Wrong };
     }
+    assert_eq!(response.status, 400, "{response:?}");
     let (error, message) = response.refusal();
     match error {
         401 => Answer::Unauthorized,

@@ -113,7 +113,7 @@ fn every_refusal_has_its_error_and_its_headers() {
         let challenge = (error == 401).then_some(expected);
         let assert_refused = |answer: &Response, close| {
             let (code, message) = answer.refusal();
-            assert_eq!(code, error, "{message}");
+            assert_eq!((answer.status, code), (400, error), "{message}");
             assert_headers(answer, challenge, close, false);
             let is_named = challenge.is_some() || message.contains(expected);
             assert!(is_named && !message.contains("secret"), "{message}");

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+const MAX_NAME: usize = 40;
+
 /// A goose of the farm.
 // An optional member needs all attributes of `breed`, in both types. `schemars(with)` keeps
 // `nullable` out of the document. `default` keeps the member out of `required`.
@@ -11,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Goose {
     /// Name of the goose.
-    pub name: String,
+    pub name: Name,
     /// Weight in grams, at most 15,000.
     pub grams: u32,
     /// Rings on the legs of the goose.
@@ -24,6 +26,23 @@ pub struct Goose {
         with = "serde_with::rust::unwrap_or_skip"
     )]
     pub breed: Option<String>,
+}
+
+/// A name of 1 to 40 characters.
+// `schemars(length)` only publishes the bound. `try_from` enforces it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+pub struct Name(#[schemars(length(min = 1, max = "MAX_NAME"))] String);
+
+impl TryFrom<String> for Name {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        match name.chars().count() {
+            1..=MAX_NAME => Ok(Self(name)),
+            length => Err(format!("a name has 1 to {MAX_NAME} characters, not {length}")),
+        }
+    }
 }
 
 /// A ring.
@@ -46,12 +65,14 @@ pub enum Color {
 }
 
 /// A goose to add: the members of Goose and a number.
+// `serde(flatten)` of a `Goose` would have the same document, but the messages of refusals would
+// lack the path of a member, and the log would lack the names of ignored members.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NewGoose {
     /// Number of the goose, chosen by the client.
     pub id: i64,
     /// Name of the goose.
-    pub name: String,
+    pub name: Name,
     /// Weight in grams, at most 15,000.
     pub grams: u32,
     /// Rings on the legs of the goose.
@@ -84,6 +105,6 @@ impl NewGoose {
     pub fn example() -> Self {
         let rings = vec![Ring { color: Color::Blue, code: "A7".into() }];
         let breed = Some("Embden".into());
-        Self { id: 1, name: "Martha".into(), grams: 4200, rings, breed }
+        Self { id: 1, name: Name("Martha".into()), grams: 4200, rings, breed }
     }
 }

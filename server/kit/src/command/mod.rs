@@ -60,8 +60,13 @@ pub fn main(service: &'static Service) -> ExitCode {
 }
 
 /// Returns the command line of a service, for tools that describe it.
+///
+/// # Panics
+///
+/// Panics if a name of the service breaks the rule in the documentation of its field.
 #[must_use]
 pub fn command_line(service: &Service) -> clap::Command {
+    service.assert_names();
     let command = Cli::command().name(service.names.program).about(service.about);
     names::insert(service, command.version(service.release()))
 }

@@ -57,14 +57,15 @@ impl Response {
         error
     }
 
-    /// Returns the `error` and `message` of a refusal of a service that refuses everything with 400.
+    /// Returns the `error` and `message` of a refusal.
     ///
     /// # Panics
     ///
-    /// Panics if the status is not 400, or the body is not an object with just these two members.
+    /// Panics if the status is neither 400 nor `error`, or the body is not an object with just these
+    /// two members.
     pub fn refusal(&self) -> (i64, String) {
-        assert_eq!(self.status, 400, "{self:?}");
         let error = self.json();
+        assert!(self.status == 400 || error["error"] == self.status, "{self:?}");
         assert_eq!(error.as_object().expect("an object").len(), 2, "{error}");
         (
             error["error"].as_i64().expect("`error` is an integer"),

@@ -31,9 +31,9 @@
 //! }
 //! ```
 //!
-//! `EXPECTORATE=overwrite cargo test` writes the document and the client. The tests run the program
-//! on new stores of SQLite. The example of a create is the command that the program prints for a
-//! new store; its body has the member `id`.
+//! `EXPECTORATE=overwrite cargo test --test suite` writes the document and the client. The tests run
+//! the program on new stores of SQLite. The example of a create is the command that the program
+//! prints for a new store; its body has the member `id`.
 
 mod client;
 mod http;
@@ -43,19 +43,18 @@ mod server;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 use std::sync::mpsc;
 use std::thread;
 
 use openapiv3::OpenAPI;
 use serde_json::Value;
-use tempfile::TempDir;
 
-use crate::server::{Api, JSON, STORE, Server};
+use crate::server::run;
 
 pub use crate::client::{Part, generate};
 pub use crate::http::{Connection, Response};
 pub use crate::launched::{Launched, token};
+pub use crate::server::{Api, JSON, Server};
 
 /// The number of clients that create at the same time.
 const CLIENTS: usize = 8;
@@ -74,14 +73,28 @@ impl Suite {
         Self { program: program.into() }
     }
 
+    /// Starts the service with these flags, on a new store.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the service does not start.
+    pub fn serve(&self, flags: &[&str]) -> Server {
+        Server::start(&self.program, flags)
+    }
+
     /// Returns the document as text.
     ///
     /// # Panics
     ///
-    /// Panics if the program does not print a document.
+    /// Panics if the program does not print a document, or the document allows null.
     pub fn document(&self) -> String {
-        let output = self.run(Path::new("."), &["openapi"]);
-        String::from_utf8(output.stdout).expect("the document is text")
+        let document = run(&self.program, Path::new("."), &["openapi"]);
+        assert!(
+            !document.contains("\"nullable\": true"),
+            "the document allows null: an `Option` takes the attributes of `breed` in groundwork's \
+             tests/goose-farm/src/types.rs"
+        );
+        document
     }
 
     /// Asserts that these files are the document and the client that is generated from it. With
@@ -105,14 +118,14 @@ impl Suite {
 
     /// Asserts that the answers to a create are the 200 and the refusals that the document
     /// declares: 400, 401, 409, 413 and 415, each with the message of its example. The example of a
-    /// create has a member that may be any string.
+    /// create has a member that may be any string. A value above a `maxLength` or a `maximum` is
+    /// refused with 400.
     ///
     /// # Panics
     ///
     /// Panics if an answer differs.
     pub fn assert_answers_match_the_document(&self) {
-        let folder = folder();
-        let server = self.serve(&folder, None);
+        let server = self.serve(&[]);
         let api = &server.api;
         let document: Value = serde_json::from_str(&self.document()).expect("JSON");
         let created = api.create(1).expect("an answer");
@@ -126,12 +139,14 @@ impl Suite {
             .other_bodies(1)
             .filter_map(|body| api.post(&api.token, JSON, &body))
             .find(|answer| answer.json()["error"] != 400);
+        let conflict =
+            conflict.expect("the example has a string member that accepts another value");
         // Refused by its declared length. A client that goes on sending may lose the answer.
         let too_large = "Content-Type: application/json\r\nContent-Length: 65537\r\n";
         for (error, refused) in [
             (400, api.post(&api.token, JSON, r#"{"id":1}"#)),
             (401, api.post(&other_token, JSON, &api.body(1))),
-            (409, conflict),
+            (409, Some(conflict)),
             (413, api.send(&format!("POST {}", api.path), &api.token, too_large, "")),
             (415, api.post(&api.token, "", &api.body(1))),
         ] {
@@ -142,6 +157,23 @@ impl Suite {
             assert_eq!(refused.json(), examples[error.to_string()]["value"], "{error}");
             assert_eq!(refused.header("retry-after"), None, "the same request is refused again");
         }
+
+        let body = &operation["requestBody"]["content"]["application/json"]["schema"];
+        let members = resolved(&document, body)["properties"].as_object().expect("members");
+        for (name, schema) in members {
+            let schema = resolved(&document, schema);
+            let too_long = schema["maxLength"]
+                .as_u64()
+                .map(|most| (0..=most).map(|_| 'a').collect::<String>());
+            let too_large = || schema["maximum"].as_i64()?.checked_add(1);
+            if let Some(value) = too_long.map(Value::from).or_else(|| too_large().map(Value::from))
+            {
+                let refused = api.post(&api.token, JSON, &api.body_with(2, name, value));
+                let refused = refused.expect("an answer");
+                let advice = "publishes a bound that the service does not enforce: use `try_from`";
+                assert_eq!(refused.json()["error"], 400, "`{name}` {advice}: {refused:?}");
+            }
+        }
     }
 
     /// Asserts that every operation of the document refuses a request without an accepted token
@@ -151,8 +183,7 @@ impl Suite {
     ///
     /// Panics if an answer differs.
     pub fn assert_credentials_come_first(&self) {
-        let folder = folder();
-        let server = self.serve(&folder, None);
+        let server = self.serve(&[]);
         let api = &server.api;
         let other_token = self.other_token();
         let document: Value = serde_json::from_str(&self.document()).expect("JSON");
@@ -176,19 +207,17 @@ impl Suite {
     }
 
     /// Asserts that every create that was answered with 200 is in the store after SIGKILL, with the
-    /// text of the answer.
+    /// text of the answer, and that `check` calls the store sound.
     ///
     /// # Panics
     ///
-    /// Panics if a row is missing or differs.
+    /// Panics if a row is missing or differs, or if `check` fails.
     pub fn assert_sigkill_loses_nothing(&self) {
-        let folder = folder();
-        let mut server = self.serve(&folder, None);
+        let mut server = self.serve(&[]);
         let (answered, answers) = mpsc::channel();
-        let api = server.api.clone();
+        let api = &server.api;
         let answers: Vec<_> = thread::scope(|scope| {
             for ids in (1..).map(|first| (first..).step_by(CLIENTS)).take(CLIENTS) {
-                let api = &api;
                 let answered = answered.clone();
                 scope.spawn(move || {
                     // Without an answer, the row may be stored or not.
@@ -203,9 +232,9 @@ impl Suite {
             before
         });
         // A row that the start loses would be created again by the repeat.
-        let server = self.serve(&folder, Some(&api));
-        let exported = self.run(folder.path(), &[&["export"][..], &STORE].concat());
-        let exported = String::from_utf8(exported.stdout).expect("text");
+        server.restart();
+        server.run(&["check"]);
+        let exported = server.run(&["export"]);
         let mut rows: BTreeMap<_, _> = exported.lines().map(id_and_members).collect();
         for (id, created) in answers {
             assert_eq!(created.status, 200, "{created:?}");
@@ -214,21 +243,9 @@ impl Suite {
         }
     }
 
-    /// Runs a command in a folder.
-    fn run(&self, folder: &Path, arguments: &[&str]) -> Output {
-        let output = Command::new(&self.program).args(arguments).current_dir(folder).output();
-        let output = output.expect("the program starts");
-        assert!(output.status.success(), "{arguments:?}: {output:?}");
-        output
-    }
-
     /// Returns a well-formed token of another store.
     fn other_token(&self) -> String {
-        self.serve(&folder(), None).api.token.clone()
-    }
-
-    fn serve(&self, folder: &TempDir, before: Option<&Api>) -> Server {
-        Server::start(&self.program, folder.path(), before)
+        self.serve(&[]).api.token.clone()
     }
 }
 
@@ -256,10 +273,6 @@ pub fn assert_between_markers(path: impl AsRef<Path>, name: &str, lines: &str) {
     expectorate::assert_contents(path.to_string(), &expected);
 }
 
-fn folder() -> TempDir {
-    TempDir::new().expect("a temporary folder")
-}
-
 /// Returns the status and the response that an operation of the document declares for a refusal
 /// with this `error`: 400, or `4XX` or `5XX` with `error` as the status.
 fn declared_refusal<'d>(document: &'d Value, operation: &'d Value, error: u16) -> (u16, &'d Value) {
@@ -267,10 +280,17 @@ fn declared_refusal<'d>(document: &'d Value, operation: &'d Value, error: u16) -
     if let Some(refusal) = responses.get("400") {
         return (400, refusal);
     }
-    let refusal = &responses[format!("{}XX", error / 100)];
-    let component = refusal["$ref"].as_str().and_then(|path| path.strip_prefix('#'));
-    let component = component.and_then(|path| document.pointer(path));
-    (error, component.expect("the document declares the status of a refusal"))
+    let refusal = resolved(document, &responses[format!("{}XX", error / 100)]);
+    assert!(refusal.is_object(), "the document declares the status of a refusal");
+    (error, refusal)
+}
+
+/// Returns the component to which a value of the document refers, or else the value. A reference
+/// with a description of its own is in `allOf`.
+fn resolved<'d>(document: &'d Value, value: &'d Value) -> &'d Value {
+    let reference = value.get("$ref").unwrap_or(&value["allOf"][0]["$ref"]);
+    let path = reference.as_str().and_then(|reference| reference.strip_prefix('#'));
+    path.and_then(|path| document.pointer(path)).unwrap_or(value)
 }
 
 /// Parses a line of `export`: the id, and the stored object.

@@ -1,49 +1,83 @@
-//! A server on a new store, and the requests that the suite sends to it.
+//! A server on a new store, and the requests that tests send to it.
 
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::http::{Connection, Response};
 use crate::launched::{Launched, token};
 
 /// The store in the folder of a server.
-pub const STORE: [&str; 2] = ["--store", "sqlite:store.db"];
+const STORE: [&str; 2] = ["--store", "sqlite:store.db"];
 
 /// The header line of a body that is JSON.
 pub const JSON: &str = "Content-Type: application/json\r\n";
 
-/// A running server. Dropping this kills the process.
+/// A running server on a new store of SQLite, in a folder of its own. Dropping this kills the
+/// process.
 pub struct Server {
+    /// The process, and where it listens.
     pub launched: Launched,
+    /// Sends requests to the server.
     pub api: Api,
+    program: PathBuf,
+    folder: TempDir,
 }
 
-/// How a create is sent to a server.
-#[derive(Clone)]
+/// How requests are sent to a server.
 pub struct Api {
     address: SocketAddr,
-    /// The path of the operation.
+    /// The path of the create that the program prints for a new store.
     pub path: String,
+    /// The first token of the store.
     pub token: String,
     /// The example of a body.
     body: Value,
 }
 
 impl Server {
-    /// Starts the program in a folder. For a store that is there already, `before` is the `Api` of
-    /// its previous server, which has the token.
-    pub fn start(program: &Path, folder: &Path, before: Option<&Api>) -> Self {
-        let mut serve = Command::new(program);
-        serve.args(["serve", "--listen", "127.0.0.1:0", "--log-level", "error"]).args(STORE);
-        let launched = Launched::start(serve.current_dir(folder)).expect("the server starts");
-        let first_request = launched.first_request.as_deref();
-        let api = before.cloned().or_else(|| Api::of_first_request(first_request?));
+    pub(crate) fn start(program: &Path, flags: &[&str]) -> Self {
+        let folder = TempDir::new().expect("a temporary folder");
+        let launched = launch(program, &folder, flags);
+        let api = launched.first_request.as_deref().and_then(Api::of_first_request);
         let api = api.expect("a server on a new store prints a token and a command with a body");
-        Self { api: Api { address: launched.address, ..api }, launched }
+        Self { launched, api, program: program.to_owned(), folder }
     }
+
+    /// Kills the server with SIGKILL, and starts another one on the store.
+    pub(crate) fn restart(&mut self) {
+        self.launched.kill();
+        self.launched = launch(&self.program, &self.folder, &[]);
+        self.api.address = self.launched.address;
+    }
+
+    /// Runs a command on the store, such as `["token", "create", "ci"]`, and returns its stdout.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the command fails.
+    pub fn run(&self, command: &[&str]) -> String {
+        run(&self.program, self.folder.path(), &[command, &STORE].concat())
+    }
+}
+
+fn launch(program: &Path, folder: &TempDir, flags: &[&str]) -> Launched {
+    let mut serve = Command::new(program);
+    serve.args(["serve", "--listen", "127.0.0.1:0", "--log-level", "error"]).args(STORE);
+    Launched::start(serve.args(flags).current_dir(folder)).expect("the server starts")
+}
+
+/// Runs a program in a folder, and returns its stdout.
+pub fn run(program: &Path, folder: &Path, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).current_dir(folder).output();
+    let output = output.expect("the program starts");
+    let [stdout, stderr] =
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("text"));
+    assert!(output.status.success(), "{arguments:?}: {}\n{stdout}{stderr}", output.status);
+    stdout
 }
 
 impl Api {
@@ -63,22 +97,23 @@ impl Api {
 
     /// Returns the body that creates the example under this id.
     pub fn body(&self, id: i64) -> String {
+        self.body_with(id, "id", id.into())
+    }
+
+    /// Returns the body that creates the example under this id, with another value of a member.
+    pub fn body_with(&self, id: i64, member: &str, value: Value) -> String {
         let mut body = self.body.clone();
         body["id"] = id.into();
+        body[member] = value;
         body.to_string()
     }
 
     /// Returns bodies with the same id, in each of which another string is changed. The service
     /// refuses a change of an enumeration or of a format.
-    pub fn other_bodies(&self, id: i64) -> impl Iterator<Item = String> {
+    pub(crate) fn other_bodies(&self, id: i64) -> impl Iterator<Item = String> {
         let members = self.body.as_object().expect("an object").iter();
         let strings = members.filter(|(_, value)| value.is_string());
-        strings.map(move |(name, _)| {
-            let mut body = self.body.clone();
-            body["id"] = id.into();
-            body[name] = "another".into();
-            body.to_string()
-        })
+        strings.map(move |(name, _)| self.body_with(id, name, "another".into()))
     }
 
     /// Creates the example under this id.

@@ -84,13 +84,70 @@ pub mod types {
         ///Weight in grams, at most 15,000.
         pub grams: u32,
         ///Name of the goose.
-        pub name: ::std::string::String,
+        pub name: Name,
         ///Rings on the legs of the goose.
         pub rings: ::std::vec::Vec<Ring>,
     }
     impl Goose {
         pub fn builder() -> builder::Goose {
             Default::default()
+        }
+    }
+    ///A name of 1 to 40 characters.
+    #[derive(::serde::Serialize, Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+    #[serde(transparent)]
+    pub struct Name(::std::string::String);
+    impl ::std::ops::Deref for Name {
+        type Target = ::std::string::String;
+        fn deref(&self) -> &::std::string::String {
+            &self.0
+        }
+    }
+    impl ::std::convert::From<Name> for ::std::string::String {
+        fn from(value: Name) -> Self {
+            value.0
+        }
+    }
+    impl ::std::str::FromStr for Name {
+        type Err = self::error::ConversionError;
+        fn from_str(
+            value: &str,
+        ) -> ::std::result::Result<Self, self::error::ConversionError> {
+            if value.chars().count() > 40usize {
+                return Err("longer than 40 characters".into());
+            }
+            if value.chars().count() < 1usize {
+                return Err("shorter than 1 characters".into());
+            }
+            Ok(Self(value.to_string()))
+        }
+    }
+    impl ::std::convert::TryFrom<&str> for Name {
+        type Error = self::error::ConversionError;
+        fn try_from(
+            value: &str,
+        ) -> ::std::result::Result<Self, self::error::ConversionError> {
+            value.parse()
+        }
+    }
+    impl ::std::convert::TryFrom<::std::string::String> for Name {
+        type Error = self::error::ConversionError;
+        fn try_from(
+            value: ::std::string::String,
+        ) -> ::std::result::Result<Self, self::error::ConversionError> {
+            value.parse()
+        }
+    }
+    impl<'de> ::serde::Deserialize<'de> for Name {
+        fn deserialize<D>(deserializer: D) -> ::std::result::Result<Self, D::Error>
+        where
+            D: ::serde::Deserializer<'de>,
+        {
+            ::std::string::String::deserialize(deserializer)?
+                .parse()
+                .map_err(|e: self::error::ConversionError| {
+                    <D::Error as ::serde::de::Error>::custom(e.to_string())
+                })
         }
     }
     ///A goose to add: the members of Goose and a number.
@@ -104,7 +161,7 @@ pub mod types {
         ///Number of the goose, chosen by the client.
         pub id: i64,
         ///Name of the goose.
-        pub name: ::std::string::String,
+        pub name: Name,
         ///Rings on the legs of the goose.
         pub rings: ::std::vec::Vec<Ring>,
     }
@@ -135,7 +192,7 @@ pub mod types {
                 ::std::string::String,
             >,
             grams: ::std::result::Result<u32, ::std::string::String>,
-            name: ::std::result::Result<::std::string::String, ::std::string::String>,
+            name: ::std::result::Result<super::Name, ::std::string::String>,
             rings: ::std::result::Result<
                 ::std::vec::Vec<super::Ring>,
                 ::std::string::String,
@@ -178,7 +235,7 @@ pub mod types {
             }
             pub fn name<T>(mut self, value: T) -> Self
             where
-                T: ::std::convert::TryInto<::std::string::String>,
+                T: ::std::convert::TryInto<super::Name>,
                 T::Error: ::std::fmt::Display,
             {
                 self.name = value
@@ -232,7 +289,7 @@ pub mod types {
             >,
             grams: ::std::result::Result<u32, ::std::string::String>,
             id: ::std::result::Result<i64, ::std::string::String>,
-            name: ::std::result::Result<::std::string::String, ::std::string::String>,
+            name: ::std::result::Result<super::Name, ::std::string::String>,
             rings: ::std::result::Result<
                 ::std::vec::Vec<super::Ring>,
                 ::std::string::String,
@@ -286,7 +343,7 @@ pub mod types {
             }
             pub fn name<T>(mut self, value: T) -> Self
             where
-                T: ::std::convert::TryInto<::std::string::String>,
+                T: ::std::convert::TryInto<super::Name>,
                 T::Error: ::std::fmt::Display,
             {
                 self.name = value
