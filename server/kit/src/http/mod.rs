@@ -115,7 +115,7 @@ const TIME_LIMITS: RangeInclusive<Duration> =
 /// The limits of requests, as flags of `serve`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Limits {
-    /// Maximum size of a request body
+    /// Maximum size of a request body, at most 128MiB
     #[arg(long, value_name = "SIZE", value_parser = body_size, default_value = "64KiB")]
     pub max_body: ByteSize,
 

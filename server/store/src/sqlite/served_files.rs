@@ -103,14 +103,14 @@ impl ServedFiles {
         Ok(())
     }
 
-    /// Whether nothing is at the path of the WAL, and all other files and the content of the WAL are
-    /// as SQLite left them.
+    /// Whether nothing is at the path of the WAL, or an empty file that a command has created, and
+    /// all other files and the content of the WAL are as SQLite left them.
     pub fn only_wal_is_removed(&self) -> bool {
         let is_complete = || {
             let length = self.frames.metadata().ok()?.len();
             Some(!self.lacks_frames(length, &self.index_header().ok()??))
         };
-        matches!(self.wal.path.try_exists(), Ok(false))
+        fs::metadata(&self.wal.path).map_or(true, |file| file.len() == 0)
             && self.store.length().is_ok_and(|length| length > 0)
             && self.wal_index.length().is_ok()
             && is_complete() == Some(true)

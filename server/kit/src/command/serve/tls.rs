@@ -25,7 +25,7 @@ use crate::http::Server;
 /// PKCS #1 or SEC 1.
 #[derive(clap::Args, Clone, Debug)]
 pub struct TlsFiles {
-    /// PEM file with the certificate chain; if --tls-key is set too, the API is served over TLS
+    /// PEM file with the certificate chain; needs --tls-key, and serves the API over TLS
     #[arg(long = "tls-cert", value_name = "FILE", required = false, requires = "key")]
     cert: PathBuf,
 
