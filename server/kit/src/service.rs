@@ -127,8 +127,8 @@ impl Service {
         assert!(is_table, "`table` must match [a-z_]+, and must not be `tokens`: {table:?}");
         let prefix = self.token_prefix;
         let is_prefix =
-            prefix.strip_suffix('_').is_some_and(|word| !word.is_empty() && consists_of(word, ""));
-        assert!(is_prefix, "`token_prefix` must match [a-z]+_: {prefix:?}");
+            prefix.strip_suffix('_').is_some_and(|word| !word.is_empty() && consists_of(word, "_"));
+        assert!(is_prefix, "`token_prefix` must match [a-z_]+_: {prefix:?}");
     }
 
     /// Returns the whole table of errors, in ascending order.

@@ -29,8 +29,8 @@ pub enum Kind {
     /// WAL into the file and syncs both.
     SyncFailed,
     /// The files of a served store were removed, replaced or truncated, so nobody would find the
-    /// rows that are committed from now on. The store must not be used again, and until somebody
-    /// has put the files back, a restart would serve a store that lacks rows.
+    /// rows that are committed from now on. The store must not be used again, and a restart
+    /// could serve a store that lacks rows: an operator has to act first.
     Gone,
     /// The content of the store is not as it was written, or rows of it cannot be found.
     Damaged,

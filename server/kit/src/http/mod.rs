@@ -104,7 +104,7 @@ pub(crate) fn start_server(
 }
 
 /// Bodies are held in memory, which a larger limit could exhaust. A store holds a text of at most
-/// 1 GB, and escapes can make the text longer than its body.
+/// 1 GB.
 const MAX_BODY: ByteSize = ByteSize::mib(128);
 
 /// A limit of 0 would refuse every request. A limit that is much longer would overflow the clock when

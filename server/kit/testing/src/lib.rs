@@ -164,6 +164,8 @@ impl Suite {
             let schema = resolved(&document, schema);
             let too_long = schema["maxLength"]
                 .as_u64()
+                // A longer body would be refused because of its size.
+                .filter(|most| *most < 32 * 1024)
                 .map(|most| (0..=most).map(|_| 'a').collect::<String>());
             let too_large = || schema["maximum"].as_i64()?.checked_add(1);
             if let Some(value) = too_long.map(Value::from).or_else(|| too_large().map(Value::from))

@@ -58,7 +58,7 @@ fn show_sizes(Sizes { store, wal, disk_free }: Sizes) {
             wal,
             "wal_bytes",
             "The size of the store's WAL. It stays below 32 MiB unless another process reads the \
-             store for a long time, or the disk is slow.",
+             store for a long time, the disk is slow, or bodies may be large.",
         ),
         (
             disk_free,

@@ -209,7 +209,7 @@ pub fn register_metrics() {
     describe_histogram!(
         COMMIT_DURATION,
         Unit::Seconds,
-        "Duration of a commit including its sync, successful or not."
+        "Duration of a commit including its sync and a checkpoint, successful or not."
     );
     let _ = (histogram!(BATCH_SIZE), histogram!(COMMIT_DURATION));
     count_outcomes(&[]);

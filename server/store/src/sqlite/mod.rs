@@ -1,7 +1,7 @@
 //! SQLite, the embedded engine. A store is an ordinary SQLite database, and SQLite's own tools work
 //! on it.
 //!
-//! The store uses a write-ahead log and `synchronous=FULL`: a commit returns when the WAL is
+//! The store uses a write-ahead log and `synchronous=EXTRA`: a commit returns when the WAL is
 //! synced, which makes the commit durable (<https://sqlite.org/pragma.html#pragma_synchronous>).
 //!
 //! A server locks the file, opens it, and checkpoints the WAL, with a sync, before it answers any
@@ -65,22 +65,36 @@ impl Sqlite {
         url(&self.path)
     }
 
-    /// Fails if a file of a served store was removed, renamed or replaced.
+    /// Fails if the files of a served store are not as SQLite left them.
     ///
-    /// If only the WAL was removed, its open file still has all commits. They would be lost with
-    /// this process, so this copies them into the store's file, and leaves the WAL empty.
+    /// If the WAL was removed, its open file still has all commits. They would be lost with this
+    /// process, so this copies them into the store's file, and leaves the WAL empty. Until that has
+    /// succeeded, the process goes on, and no create is committed.
     fn require_files_in_place(&self) -> Result<(), Error> {
         let Some(files) = &self.served_files else { return Ok(()) };
         let Err(lost) = files.are_in_place() else { return Ok(()) };
         let is_saved =
-            files.only_wal_is_removed() && checkpoint_truncate(&self.commits.lock()).is_ok();
-        let advice = if is_saved {
-            "its content was copied into the store's file, so start the server again without it"
-        } else {
-            "put the files back as they were, then start the server again (it recreates a missing \
-             -shm file)"
-        };
-        Err(Error::new(lost.kind, format!("{lost}; {advice}")))
+            files.have_lost_no_commit().then(|| checkpoint_truncate(&self.commits.lock()));
+        match is_saved {
+            Some(Ok(())) => Err(Error::new(
+                lost.kind,
+                format!(
+                    "{lost}; all commits were copied into the store's file, so start the server \
+                     again without it"
+                ),
+            )),
+            Some(Err(cause)) if cause.may_pass() => Err(Error::new(
+                cause.kind,
+                format!("{lost}, and its content cannot be copied into the store's file: {cause}"),
+            )),
+            _ => Err(Error::new(
+                lost.kind,
+                format!(
+                    "{lost}; put the files back as they were, or restore a backup, then start the \
+                     server again"
+                ),
+            )),
+        }
     }
 }
 
@@ -88,7 +102,7 @@ impl Engine for Sqlite {
     /// Checks the files first: nobody would find a row that was committed to a replaced file.
     ///
     /// A checkpoint comes before the transaction, because the answers would wait for one after it.
-    /// If it fails, so does the commit: the WAL must not grow without end.
+    /// If it fails, so does the commit, unless the disk is only too full for the store's file.
     ///
     /// A test write rewrites a page unchanged, because a transaction without a write would not show
     /// whether the store takes writes.
@@ -201,7 +215,9 @@ impl From<rusqlite::Error> for Error {
         use ErrorCode::{CannotOpen, DatabaseBusy, DatabaseLocked, OutOfMemory};
         // Other connections kept taking the WAL's locks.
         use ErrorCode::FileLockingProtocolFailed;
-        use ErrorCode::{DiskFull, PermissionDenied, ReadOnly, SystemIoFailure};
+        use ErrorCode::{
+            ConstraintViolation, DiskFull, PermissionDenied, ReadOnly, SystemIoFailure,
+        };
         let Some(failure) = error.sqlite_error() else {
             // A row that this service did not write.
             return Self::new(Kind::Damaged, error.to_string());
@@ -231,7 +247,7 @@ impl From<rusqlite::Error> for Error {
             | FileLockingProtocolFailed
             | OutOfMemory => Kind::Unavailable,
             // These codes say nothing about the content of the file.
-            PermissionDenied | ReadOnly | SystemIoFailure => Kind::Other,
+            ConstraintViolation | PermissionDenied | ReadOnly | SystemIoFailure => Kind::Other,
             _ => Kind::Damaged,
         };
         Self::new(kind, error.to_string())

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Kind};
 use crate::sqlite::files::{wal_index_of, wal_of};
 
-/// An open file: the path at which it was opened, and its device and inode, which are unique as
-/// long as the file is open (inode(7)).
+/// A file that SQLite has open: the path at which it was opened, and its device and inode, which
+/// are unique as long as the file is open (inode(7)).
 struct ServedFile {
     path: PathBuf,
     id: (u64, u64),
@@ -61,7 +61,7 @@ pub struct ServedFiles {
     store: ServedFile,
     wal: ServedFile,
     wal_index: ServedFile,
-    /// The WAL, which may have been truncated and written to again since.
+    /// The WAL, opened to read its beginning.
     frames: File,
     /// The WAL index. It must not be closed before the connections are, because that would drop
     /// SQLite's locks.
@@ -103,16 +103,18 @@ impl ServedFiles {
         Ok(())
     }
 
-    /// Whether nothing is at the path of the WAL, or an empty file that a command has created, and
-    /// all other files and the content of the WAL are as SQLite left them.
-    pub fn only_wal_is_removed(&self) -> bool {
+    /// Whether this process still has every commit, and no other process can have added one: the
+    /// WAL was removed, perhaps together with its index, but the open files are whole. An empty file
+    /// at the path of the WAL is that of a command.
+    pub fn have_lost_no_commit(&self) -> bool {
         let is_complete = || {
             let length = self.frames.metadata().ok()?.len();
             Some(!self.lacks_frames(length, &self.index_header().ok()??))
         };
+        let index = &self.wal_index;
         fs::metadata(&self.wal.path).map_or(true, |file| file.len() == 0)
             && self.store.length().is_ok_and(|length| length > 0)
-            && self.wal_index.length().is_ok()
+            && (index.length().is_ok() || !index.path.exists())
             && is_complete() == Some(true)
     }
 

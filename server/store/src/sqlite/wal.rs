@@ -40,7 +40,7 @@ pub fn connect(path: &Path) -> rusqlite::Result<Connection> {
     // This is the first statement that reads the file, so SQLite recovers the file here after a
     // crash: it rolls back a journal, or finds the committed pages in the WAL
     // (<https://sqlite.org/walformat.html#recovery>).
-    connection.pragma_update(None, "synchronous", "full")?;
+    connection.pragma_update(None, "synchronous", "extra")?;
     // The service runs checkpoints itself, because an automatic checkpoint hides a failed fsync.
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     connection.pragma_update(None, "journal_size_limit", WAL_BOUND)?;
@@ -74,8 +74,7 @@ pub fn wait_for_lock(connection: &mut Connection) -> rusqlite::Result<()> {
     }))
 }
 
-/// Switches the file to WAL mode. It is in that mode already, unless another program created it,
-/// for example by `VACUUM INTO`.
+/// Switches the file to WAL mode. It is in that mode already, unless it is a copy.
 pub fn use_wal(connection: &Connection) -> Result<(), Error> {
     let journal: String =
         connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
