@@ -58,7 +58,7 @@ pub fn generate() -> Result<()> {
     cmd!(sh, "cargo build --test golden --test suite").quiet().run()?;
     let tests = cmd!(sh, "cargo test").args(DRIFT_TESTS);
     quietly(tests.env("EXPECTORATE", "overwrite"))?;
-    println!("the generated files are up to date");
+    println!("the generated files are written: `git diff` shows what has changed");
     Ok(())
 }
 

@@ -45,7 +45,7 @@ enum Chore {
 fn main() -> ExitCode {
     let chore = Cli::parse().chore;
     let done = match chore {
-        Chore::Test => checks::test(),
+        Chore::Test => checks::test().inspect(|()| println!("all checks have passed")),
         Chore::Ci => checks::ci(),
         Chore::Generate { check: false } => checks::generate(),
         Chore::Generate { check: true } => checks::drift(),
