@@ -33,9 +33,7 @@ use crate::engine::{Engine, Outcome, Row, Sizes, is_same_json};
 use crate::error::{At, Error, Kind};
 use crate::sqlite::files::sizes;
 use crate::sqlite::served_files::ServedFiles;
-use crate::sqlite::wal::{
-    WAL_BOUND, checkpoint_if_long, checkpoint_truncate, remove_wal_at_close, try_checkpoint,
-};
+use crate::sqlite::wal::{WAL_BOUND, checkpoint_if_long, remove_wal_at_close, try_checkpoint};
 use crate::token::{StoredToken, TokenName};
 use crate::url::StoreUrl;
 
@@ -68,32 +66,30 @@ impl Sqlite {
     /// Fails if the files of a served store are not as SQLite left them.
     ///
     /// If the WAL was removed, its open file still has all commits. They would be lost with this
-    /// process, so this copies them into the store's file, and leaves the WAL empty. Until that has
-    /// succeeded, the process goes on, and no create is committed.
+    /// process, so this writes them back. Until that has succeeded, the process goes on, and no
+    /// create is committed.
     fn require_files_in_place(&self) -> Result<(), Error> {
         let Some(files) = &self.served_files else { return Ok(()) };
         let Err(lost) = files.are_in_place() else { return Ok(()) };
-        let is_saved =
-            files.have_lost_no_commit().then(|| checkpoint_truncate(&self.commits.lock()));
-        match is_saved {
-            Some(Ok(())) => Err(Error::new(
-                lost.kind,
-                format!(
-                    "{lost}; all commits were copied into the store's file, so start the server \
-                     again without it"
-                ),
-            )),
-            Some(Err(cause)) if cause.may_pass() => Err(Error::new(
-                cause.kind,
-                format!("{lost}, and its content cannot be copied into the store's file: {cause}"),
-            )),
-            _ => Err(Error::new(
-                lost.kind,
-                format!(
-                    "{lost}; put the files back as they were, or restore a backup, then start the \
-                     server again"
-                ),
-            )),
+        if !files.have_lost_no_commit() {
+            let message = format!(
+                "{lost}; unless only the -shm file is missing, which a start creates again, put \
+                 the files back as they were, or restore a backup. Then start the server again"
+            );
+            return Err(Error::new(lost.kind, message));
+        }
+        match files.restore_wal() {
+            Ok(()) => {
+                let message = format!("{lost}; it was written back, so start the server again");
+                Err(Error::new(lost.kind, message))
+            }
+            Err(cause) => {
+                let message = format!(
+                    "{lost}, and cannot be written back: {cause}. Until it is, only this process \
+                     has the latest commits"
+                );
+                Err(Error::new(Kind::Unavailable, message))
+            }
         }
     }
 }
@@ -168,7 +164,8 @@ impl Engine for Sqlite {
     fn close(&self) -> Result<Option<u64>, Error> {
         // Locked first: reading the tokens at the same time would block the checkpoint.
         let reads = self.reads.lock();
-        self.require_files_in_place().at(self.url(), CLOSE)?;
+        let in_place = self.require_files_in_place();
+        in_place.map_err(|lost| Error::new(Kind::Gone, lost.to_string())).at(self.url(), CLOSE)?;
         let mut commits = self.commits.lock();
         if !try_checkpoint(&mut commits, CheckpointMode::TRUNCATE).at(self.url(), CHECKPOINT)? {
             return Ok(self.sizes().wal);

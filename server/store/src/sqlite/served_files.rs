@@ -5,12 +5,12 @@
 //! locks.
 
 use std::fs::{self, File};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind, Seek};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Kind};
-use crate::sqlite::files::{wal_index_of, wal_of};
+use crate::sqlite::files::{create_temporary, sync_folder_of, wal_index_of, wal_of};
 
 /// A file that SQLite has open: the path at which it was opened, and its device and inode, which
 /// are unique as long as the file is open (inode(7)).
@@ -61,7 +61,7 @@ pub struct ServedFiles {
     store: ServedFile,
     wal: ServedFile,
     wal_index: ServedFile,
-    /// The WAL, opened to read its beginning.
+    /// The WAL, opened to read it, also after it was removed.
     frames: File,
     /// The WAL index. It must not be closed before the connections are, because that would drop
     /// SQLite's locks.
@@ -116,6 +116,19 @@ impl ServedFiles {
             && self.store.length().is_ok_and(|length| length > 0)
             && (index.length().is_ok() || !index.path.exists())
             && is_complete() == Some(true)
+    }
+
+    /// Writes the content of the removed WAL to its path, where the next start finds it, as after a
+    /// crash. Nothing may commit at the same time.
+    pub fn restore_wal(&self) -> Result<(), Error> {
+        let path = &self.wal.path;
+        let copy = create_temporary(path)?;
+        let mut frames = &self.frames;
+        frames.rewind()?;
+        io::copy(&mut frames, &mut copy.as_file())?;
+        copy.as_file().sync_all()?;
+        copy.persist(path).map_err(|error| error.error)?;
+        Ok(sync_folder_of(path)?)
     }
 
     /// Whether a WAL of this length is shorter than its index says, or has lost its beginning: a

@@ -72,13 +72,13 @@ impl Sqlite {
         fs::remove_file(self.path(file)).expect("the file exists");
     }
 
-    /// Brings the removed file back, unless SQLite builds it again: the index, and a WAL that the
-    /// server has copied into the store.
+    /// Brings the removed file back, unless SQLite builds it again, or the server has written it back.
     fn restore(&mut self, file: File) {
         let mut kept = self.kept.take().expect("it was kept");
         let mut content = Vec::new();
         kept.read_to_end(&mut content).expect("the open file can be read");
-        if file != File::Index && !content.is_empty() {
+        let is_gone = fs::metadata(self.path(file)).map_or(true, |file| file.len() == 0);
+        if file != File::Index && is_gone {
             fs::write(self.path(file), content).expect("a file");
         }
     }
