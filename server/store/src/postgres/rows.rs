@@ -7,10 +7,12 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 
 use crate::Names;
 use crate::engine::{Outcome, PAGE_BYTES, Row, is_same_json};
+use crate::error::{Error, Kind};
 use crate::postgres::error::Failure;
 use crate::postgres::session::Session;
 use crate::token::{ADD, READ, REVOKE, StoredToken, TokenName, token_of_row};
@@ -129,7 +131,7 @@ pub async fn tokens(session: &Session) -> Result<Vec<StoredToken>, Failure> {
     Ok(tokens)
 }
 
-/// Adds tokens in one transaction.
+/// Adds tokens in one transaction. Fails if one of their names is taken.
 pub async fn add_tokens(session: &Session, tokens: &[StoredToken]) -> Result<(), Failure> {
     session.client.batch_execute("BEGIN").await?;
     for token in tokens {
@@ -141,7 +143,14 @@ pub async fn add_tokens(session: &Session, tokens: &[StoredToken]) -> Result<(),
             (&token.created_at.timestamp(), Type::INT8),
             (&expires_at, Type::INT8),
         ];
-        session.client.execute_typed(ADD, &values).await?;
+        match session.client.execute_typed(ADD, &values).await {
+            // The caller gives up at once: closing the session rolls the transaction back.
+            Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
+                let message = format!("a token named \"{}\" already exists", token.name.as_str());
+                return Err(Error::new(Kind::Other, message).into());
+            }
+            added => added?,
+        };
     }
     Ok(session.client.batch_execute("COMMIT").await?)
 }
