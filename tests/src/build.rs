@@ -24,8 +24,8 @@ pub static FAULTY_DISK: LazyLock<PathBuf> = LazyLock::new(|| library("sqlite/fau
 
 /// Builds a program of the workspace, and returns its path.
 ///
-/// It has the features of the whole workspace, like the build of the tests, so that nothing is built
-/// twice. After `cargo xtask test` has built everything, this builds nothing.
+/// It has the features of the whole workspace, like the build of the tests, so that nothing is
+/// built twice. After `cargo xtask test` has built everything, this builds nothing.
 fn build(program: &str) -> PathBuf {
     run(workspace().bin(program))
 }

@@ -102,9 +102,9 @@ impl From<TempDir> for Folder {
     }
 }
 
-/// Returns a command that runs the binary with these words in a folder, on the store that belongs to
-/// it (see [`Folder::new`]). A server listens on any free port, because the default port may be in
-/// use.
+/// Returns a command that runs the binary with these words in a folder, on the store that belongs
+/// to it (see [`Folder::new`]). A server listens on any free port, because the default port may be
+/// in use.
 pub fn binary_in(folder: &Path, words: &str) -> Command {
     let mut command = Command::new(&*PLANT_STORE);
     command.args(words.split_terminator(' '));

@@ -12,9 +12,9 @@ use xshell::{Cmd, Shell, cmd};
 /// The path of the published document, relative to the root.
 pub const DOCUMENT: &str = "openapi/plant-store.json";
 
-/// Returns the root of the checkout that a chore works on: the folder of the package that cargo runs
-/// is in it. A root that is compiled in could belong to another checkout, if two checkouts share a
-/// target folder.
+/// Returns the root of the checkout that a chore works on: the folder of the package that cargo
+/// runs is in it. A root that is compiled in could belong to another checkout, if two checkouts
+/// share a target folder.
 ///
 /// # Panics
 ///

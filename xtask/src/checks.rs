@@ -1,5 +1,5 @@
-//! The chores that run tests: the checks of a contributor ([`test()`]) and of CI ([`ci()`]), and the
-//! drift check and [`generate()`].
+//! The chores that run tests: the checks of a contributor ([`test()`]) and of CI ([`ci()`]), and
+//! the drift check and [`generate()`].
 
 use std::thread::available_parallelism;
 use std::time::Instant;

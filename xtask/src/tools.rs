@@ -17,8 +17,8 @@ pub fn folder() -> PathBuf {
 }
 
 /// Copies `tests/conformance`, which contains the lock files of the tools, and the document into
-/// [`folder`], and installs the tools: what npm and pip have downloaded before, they do not download
-/// again. Removes the clients that were generated from an earlier document.
+/// [`folder`], and installs the tools: what npm and pip have downloaded before, they do not
+/// download again. Removes the clients that were generated from an earlier document.
 pub fn install() -> Result<()> {
     let sh = shell()?;
     let folder = folder();

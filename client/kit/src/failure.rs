@@ -56,8 +56,8 @@ pub enum Failure {
         /// How long to wait before the same request is sent again, if the response says so.
         retry_after: Option<Duration>,
     },
-    /// The request or the body of the response does not match the contract. If the document declares
-    /// `4XX` and `5XX`, an error page of a proxy is such a response.
+    /// The request or the body of the response does not match the contract. If the document
+    /// declares `4XX` and `5XX`, an error page of a proxy is such a response.
     #[error("{0}")]
     Invalid(String),
 }

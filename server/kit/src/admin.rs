@@ -1,5 +1,5 @@
-//! The admin listener: serves `/metrics`, `/live` and `/ready` to operators and their tools. It is a
-//! second Dropshot server. The API server never serves these endpoints, and no published document
+//! The admin listener: serves `/metrics`, `/live` and `/ready` to operators and their tools. It is
+//! a second Dropshot server. The API server never serves these endpoints, and no published document
 //! describes them.
 //!
 //! The listener runs on a dedicated thread. A scrape does not wait for requests, and requests do

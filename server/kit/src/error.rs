@@ -241,8 +241,8 @@ impl From<HttpError> for Error {
 }
 
 impl HttpResponseError for Error {
-    /// Always 400, which the document declares whichever [`RefusalStatus`] the service has: Dropshot
-    /// does not tell which service it is.
+    /// Always 400, which the document declares whichever [`RefusalStatus`] the service has:
+    /// Dropshot does not tell which service it is.
     fn status_code(&self) -> ErrorStatusCode {
         ErrorStatusCode::BAD_REQUEST
     }

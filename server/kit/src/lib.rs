@@ -70,8 +70,8 @@
 //! - Change, delete or list resources: an operation creates a resource, or reads one by its id.
 //! - Have a second kind of resource: a store has one table.
 //! - Choose the type of an id: it is an `i64`.
-//! - Give scopes to a token: a token has only a name, [`AcceptedRequest::token_name`], and an expiry.
-//!   An operation can refuse a request by the name, after the body has been read.
+//! - Give scopes to a token: a token has only a name, [`AcceptedRequest::token_name`], and an
+//!   expiry. An operation can refuse a request by the name, after the body has been read.
 //! - Take parameters from the query of a URL.
 //! - Answer with another status than 200 if it succeeds.
 //!

@@ -22,8 +22,8 @@ pub struct Service {
     pub names: Names,
     /// The resource, such as `book`. The table has its plural as name.
     pub resource: &'static str,
-    /// The prefix of every token, such as `bks_`: lowercase letters and `_`. Secret scanners look
-    /// for it. A change would make every token in use malformed.
+    /// The prefix of every token, such as `bks_`: lowercase letters and `_`, with a `_` at its
+    /// end. Secret scanners look for it. A change would make every token in use malformed.
     pub token_prefix: &'static str,
     /// The version of the service's own package: `env!("CARGO_PKG_VERSION")`.
     pub version: &'static str,

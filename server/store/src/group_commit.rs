@@ -86,8 +86,8 @@ struct Shared {
     /// Why the last commit failed, or that no commit has ended yet, or that the writer has ended.
     /// `None` if the last commit succeeded.
     failure: Mutex<Option<Error>>,
-    /// When the oldest create of the running batch was queued, or when its test write or the running
-    /// inspection began. `None` while the writer is idle.
+    /// When the oldest create of the running batch was queued, or when its test write or the
+    /// running inspection began. `None` while the writer is idle.
     busy_since: Mutex<Option<Instant>>,
 }
 

@@ -1,4 +1,5 @@
-//! The goose farm: `POST /geese` and `PUT /geese/{id}` add a goose, and `GET /geese/{id}` returns it.
+//! The goose farm: `POST /geese` and `PUT /geese/{id}` add a goose, and `GET /geese/{id}` returns
+//! it.
 //!
 //! This is a second service on `groundwork`. Everything that it says about itself is in this crate.
 

@@ -21,8 +21,8 @@ pub enum Rule {
     Opaque,
     /// The keyword is text for people.
     Words,
-    /// The value is compared as a whole. The kinds of change if it is added, and if it is changed or
-    /// removed.
+    /// The value is compared as a whole. The kinds of change if it is added, and if it is changed
+    /// or removed.
     Whole { added: Kind, changed: Kind },
 }
 

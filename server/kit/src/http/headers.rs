@@ -1,5 +1,5 @@
-//! Reads the header fields on which a request may be refused: the credentials, and the media type of
-//! the body.
+//! Reads the header fields on which a request may be refused: the credentials, and the media type
+//! of the body.
 //!
 //! Only the digest of the token may leave this module, never any other part of the `Authorization`
 //! header.

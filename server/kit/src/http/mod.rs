@@ -107,8 +107,8 @@ pub(crate) fn start_server(
 /// 1 GB.
 const MAX_BODY: ByteSize = ByteSize::mib(128);
 
-/// A limit of 0 would refuse every request. A limit that is much longer would overflow the clock when
-/// its deadline is computed.
+/// A limit of 0 would refuse every request. A limit that is much longer would overflow the clock
+/// when its deadline is computed.
 const TIME_LIMITS: RangeInclusive<Duration> =
     Duration::from_millis(1)..=Duration::from_hours(366 * 24);
 

@@ -45,8 +45,8 @@ pub struct AcceptedRequest<'r> {
 /// The head of a request, as Dropshot passes it to an operation.
 type Head = RequestContext<Context>;
 
-/// What an operation takes from a request: the body of a `TypedBody`, the parameters of a `Path`, or
-/// a pair of both.
+/// What an operation takes from a request: the body of a `TypedBody`, the parameters of a `Path`,
+/// or a pair of both.
 pub trait Input {
     /// The type that the document declares. For a pair, a pair of such types.
     type Value;

@@ -61,8 +61,8 @@ impl Response {
     ///
     /// # Panics
     ///
-    /// Panics if the status is neither 400 nor `error`, or the body is not an object with just these
-    /// two members.
+    /// Panics if the status is neither 400 nor `error`, or the body is not an object with just
+    /// these two members.
     pub fn refusal(&self) -> (i64, String) {
         let error = self.json();
         assert!(self.status == 400 || error["error"] == self.status, "{self:?}");

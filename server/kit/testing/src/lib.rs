@@ -31,8 +31,8 @@
 //! }
 //! ```
 //!
-//! `EXPECTORATE=overwrite cargo test --test suite` writes the document and the client. The tests run
-//! the program on new stores of SQLite. The example of a create is the command that the program
+//! `EXPECTORATE=overwrite cargo test --test suite` writes the document and the client. The tests
+//! run the program on new stores of SQLite. The example of a create is the command that the program
 //! prints for a new store; its body has the member `id`.
 
 mod client;
@@ -157,24 +157,14 @@ impl Suite {
             assert_eq!(refused.json(), examples[error.to_string()]["value"], "{error}");
             assert_eq!(refused.header("retry-after"), None, "the same request is refused again");
         }
-
         let body = &operation["requestBody"]["content"]["application/json"]["schema"];
         let members = resolved(&document, body)["properties"].as_object().expect("members");
         for (name, schema) in members {
-            let schema = resolved(&document, schema);
-            let too_long = schema["maxLength"]
-                .as_u64()
-                // A longer body would be refused because of its size.
-                .filter(|most| *most < 32 * 1024)
-                .map(|most| (0..=most).map(|_| 'a').collect::<String>());
-            let too_large = || schema["maximum"].as_i64()?.checked_add(1);
-            if let Some(value) = too_long.map(Value::from).or_else(|| too_large().map(Value::from))
-            {
-                let refused = api.post(&api.token, JSON, &api.body_with(2, name, value));
-                let refused = refused.expect("an answer");
-                let advice = "publishes a bound that the service does not enforce: use `try_from`";
-                assert_eq!(refused.json()["error"], 400, "`{name}` {advice}: {refused:?}");
-            }
+            let Some(value) = value_above(resolved(&document, schema)) else { continue };
+            let refused = api.post(&api.token, JSON, &api.body_with(2, name, value));
+            let refused = refused.expect("an answer");
+            let advice = "publishes a bound that the service does not enforce: use `try_from`";
+            assert_eq!(refused.json()["error"], 400, "`{name}` {advice}: {refused:?}");
         }
     }
 
@@ -285,6 +275,16 @@ fn declared_refusal<'d>(document: &'d Value, operation: &'d Value, error: u16) -
     let refusal = resolved(document, &responses[format!("{}XX", error / 100)]);
     assert!(refusal.is_object(), "the document declares the status of a refusal");
     (error, refusal)
+}
+
+/// Returns a value above the `maxLength` or the `maximum` of a schema, if it has one.
+fn value_above(schema: &Value) -> Option<Value> {
+    match schema["maxLength"].as_u64() {
+        // A longer body would be refused because of its size.
+        Some(most) if most >= 32 * 1024 => None,
+        Some(most) => Some((0..=most).map(|_| 'a').collect::<String>().into()),
+        None => Some(schema["maximum"].as_i64()?.checked_add(1)?.into()),
+    }
 }
 
 /// Returns the component to which a value of the document refers, or else the value. A reference

@@ -46,8 +46,8 @@ impl Failure {
     }
 
     /// Whether the transaction was rolled back because of another transaction, so that it had no
-    /// effect. `IF NOT EXISTS` does not cover a race: of two servers that create a table at the same
-    /// time, one finds the other's row in the catalog, as a key, a table or a type.
+    /// effect. `IF NOT EXISTS` does not cover a race: of two servers that create a table at the
+    /// same time, one finds the other's row in the catalog, as a key, a table or a type.
     pub fn was_rolled_back(&self) -> bool {
         ["40001", "40P01", "23505", "42P07", "42710"].contains(&self.code.as_str())
     }

@@ -104,8 +104,8 @@ impl ServedFiles {
     }
 
     /// Whether this process still has every commit, and no other process can have added one: the
-    /// WAL was removed, perhaps together with its index, but the open files are whole. An empty file
-    /// at the path of the WAL is that of a command.
+    /// WAL was removed, perhaps together with its index, but the open files are whole. An empty
+    /// file at the path of the WAL is that of a command.
     pub fn have_lost_no_commit(&self) -> bool {
         let is_complete = || {
             let length = self.frames.metadata().ok()?.len();

@@ -72,7 +72,8 @@ impl Sqlite {
         fs::remove_file(self.path(file)).expect("the file exists");
     }
 
-    /// Brings the removed file back, unless SQLite builds it again, or the server has written it back.
+    /// Brings the removed file back, unless SQLite builds it again, or the server has written it
+    /// back.
     fn restore(&mut self, file: File) {
         let mut kept = self.kept.take().expect("it was kept");
         let mut content = Vec::new();

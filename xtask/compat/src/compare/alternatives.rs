@@ -10,8 +10,8 @@ use crate::kind::Kind;
 use crate::model::{Alternatives, Discriminator, Schema, is_any};
 
 impl Comparison<'_> {
-    /// Compares the subschemas of two lists. `removed` and `added` are the kinds of change if a list
-    /// loses or gets one.
+    /// Compares the subschemas of two lists. `removed` and `added` are the kinds of change if a
+    /// list loses or gets one.
     pub(super) fn parts(
         &mut self,
         at: &Spot,

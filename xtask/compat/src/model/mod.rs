@@ -64,8 +64,8 @@ pub type Servers = BTreeSet<String>;
 /// A parameter, a header or a request body.
 pub struct Field {
     pub name: Text,
-    /// The location of a parameter: `query`, `header`, `path` or `cookie`. `headers` for a header of
-    /// a response, and `request` for a request body.
+    /// The location of a parameter: `query`, `header`, `path` or `cookie`. `headers` for a header
+    /// of a response, and `request` for a request body.
     pub in_: Text,
     pub is_required: bool,
     pub value: FieldValue,
@@ -75,7 +75,8 @@ pub struct Field {
 /// The value of a parameter or a header has either `schema` or `content` (Parameter Object). A
 /// request body has `content`.
 pub enum FieldValue {
-    /// The value is sent as text, in the format that `style` defines, such as `form, explode: true`.
+    /// The value is sent as text, in the format that `style` defines, such as
+    /// `form, explode: true`.
     Schema { schema: Rc<Schema>, style: Text },
     /// The value is sent as one of these media types.
     Content(Content),

@@ -1,8 +1,8 @@
 //! Finds the type that each value of a discriminator selects (Discriminator Object).
 //!
 //! A discriminator selects a schema of `oneOf` or `anyOf`, or else a child of its own schema, which
-//! is a type that has the schema in its `allOf`. The values of a type are those in `mapping`, or else
-//! the only value that its property allows, or else its name.
+//! is a type that has the schema in its `allOf`. The values of a type are those in `mapping`, or
+//! else the only value that its property allows, or else its name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
