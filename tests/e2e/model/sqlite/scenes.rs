@@ -55,9 +55,10 @@ scenes! {
         Load(80), Begin(Fails(Sync, Wal)), End(Fails(Sync, Wal)), Check, CUT,
         Load(80), Begin(Slow), Begin(Fails(Sync, Wal)), End(Fails(Sync, Wal)), Copy, CUT,
     ];
+    // The token is created before the first load, because a checkpoint under load could take it out
+    // of the WAL, which the power cut brings back.
     revocation_behind_a_failed_sync: [
-        Load(20), Issue, Load(20), Begin(Fails(Sync, Wal)), End(Fails(Sync, Wal)), Revoke, CUT,
-        Load(20), Issue, Load(20), Begin(Fails(Sync, Wal)), End(Fails(Sync, Wal)), Revoke, TORN,
+        Issue, Load(20), Begin(Fails(Sync, Wal)), End(Fails(Sync, Wal)), Revoke, CUT,
     ];
     full_disk: [
         Load(50), Begin(Fails(Write, Wal)), Load(20), Heal, Load(50), Begin(Fails(Write, Wal)),
