@@ -24,6 +24,10 @@ const END: Duration = Duration::from_secs(15);
 /// The longest that a process may take to end by itself after a failure that it must not survive.
 const FATAL: Duration = Duration::from_secs(6);
 
+/// The longest pause at the begin of a step. No step takes longer than the rest of the 30 s after
+/// which the server closes an idle connection, so no client loses an answer by a pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+
 /// The pause between two looks at the model and the process.
 const TICK: Duration = Duration::from_millis(2);
 
@@ -82,6 +86,10 @@ impl<W: World> Player<W> {
 
     fn step(&mut self, step: Step) -> Result {
         self.watch()?;
+        let paused = self.model().spell(Fault::Paused).map(|spell| spell.begun.elapsed());
+        if paused.is_some_and(|paused| paused > LONGEST_PAUSE) {
+            self.heal(Fault::Paused)?;
+        }
         match step {
             Step::Load(answers) => self.load(answers),
             Step::Begin(fault) => self.begin(fault),
