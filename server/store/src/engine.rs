@@ -110,15 +110,13 @@ pub trait Engine: Send + Sync {
     /// The same as for a commit. If [`Error::is_final`] is true, the service has to end.
     fn inspect(&self) -> Result<(), Error>;
 
-    /// Closes the store. A server calls this last, after the last commit. Returns the size of the
-    /// WAL if another program kept it from being copied into the store's file; the next start
-    /// copies it.
+    /// Closes the store. A server calls this last, after the last commit.
     ///
     /// # Errors
     ///
     /// Everything that was committed before is durable all the same.
-    fn close(&self) -> Result<Option<u64>, Error> {
-        Ok(None)
+    fn close(&self) -> Result<(), Error> {
+        Ok(())
     }
 }
 

@@ -11,7 +11,6 @@
 //! in SQLite one thread does all fsyncs: of the WAL, and of the store's file, in
 //! [`Engine::commit`] and [`Engine::inspect`]. In PostgreSQL nothing in this process syncs.
 
-mod inspection;
 mod writer;
 
 use std::io;
@@ -45,11 +44,9 @@ pub type Guard = Arc<dyn Send + Sync>;
 /// without a value if the writer has panicked. If every [`GroupCommit`] is dropped instead, the
 /// store is not closed, and its next start recovers it.
 ///
-/// The value is that of [`Engine::close`]. An error means that the store is lost or could not be
-/// closed. The last answers may still be on their way to the requests.
-pub type WriterEnd = mpsc::UnboundedReceiver<End>;
-
-type End = Result<Option<u64>, Error>;
+/// An error means that the store is lost or could not be closed. The last answers may still be on
+/// their way to the requests.
+pub type WriterEnd = mpsc::UnboundedReceiver<Result<(), Error>>;
 
 /// An item of the queue.
 enum Work {

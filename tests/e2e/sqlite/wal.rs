@@ -1,5 +1,5 @@
 //! The WAL: other programs use it through SQLite, as they may with an ordinary database. It grows
-//! while another process reads the store, is reported, and shrinks afterwards.
+//! while another process reads the store, and shrinks afterwards.
 
 use plant_store_tests::prelude::*;
 use rusqlite::Connection;
@@ -49,14 +49,7 @@ fn stop_beside_another_program_exits_0_and_loses_nothing() {
             let (status, stopped) = server.ended();
             assert_eq!(status.code(), Some(0), "{transaction}");
             let wal = stopped.folder().join(WAL);
-            let bytes = wal.metadata().expect("the WAL stays").len();
-            assert!(bytes > 0, "{transaction}");
-            if transaction.contains("SELECT") {
-                let log = fs::read_to_string(stopped.log_file()).expect("a log");
-                let last = log.lines().last().expect("a line");
-                assert!(last.contains("stopped; the WAL stays, because another program"), "{log}");
-                assert!(last.contains(&format!("\"wal_bytes\":{bytes}")), "{log}");
-            }
+            assert!(wal.metadata().expect("the WAL stays").len() > 0, "{transaction}");
             other.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, is_left).expect("set");
             drop(other);
             assert_eq!(wal.exists(), is_left);
@@ -71,10 +64,9 @@ fn wal_bytes(server: &Server) -> u64 {
     server.folder().join(WAL).metadata().expect("the WAL exists").len()
 }
 
-/// A transaction of another program makes the WAL grow. The warning says how to find it. Nothing is
-/// created in the meantime.
+/// A transaction of another program makes the WAL grow. Nothing is created in the meantime.
 #[test]
-fn long_wal_is_reported_and_truncated_when_its_reader_ends() {
+fn long_wal_is_measured_and_truncated_when_its_reader_ends() {
     let server = Server::starting().with_admin().start();
     let reader = database::open(&server);
     reader.execute_batch("BEGIN; SELECT count(*) FROM plants").expect("a transaction");
@@ -91,7 +83,6 @@ fn long_wal_is_reported_and_truncated_when_its_reader_ends() {
     server.wait_until("a long WAL in the metrics", || wal() > 256_000_000);
     assert!(server.metric("plant_store_store_bytes") > 10_000);
     assert!(server.metric("plant_store_disk_free_bytes") > 1_000_000);
-    server.wait_for_log("`fuser -v`");
     reader.execute_batch("COMMIT").expect("the transaction ends");
     server.wait_until("a short WAL", || wal_bytes(&server) <= 32 * MIB && wal() < 1_000_000);
     assert!(server.export().into_keys().eq(0..plants));

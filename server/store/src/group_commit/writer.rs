@@ -6,14 +6,15 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use metrics::{Unit, counter, describe_counter, describe_histogram, histogram};
+use metrics::{
+    Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
+};
 use slog::{Logger, crit, error, info, warn};
 use tokio::sync::mpsc;
 
-use crate::engine::{BATCH, Engine, Outcome};
+use crate::engine::{BATCH, Engine, Outcome, Sizes};
 use crate::error::{Error, WarningDedup};
-use crate::group_commit::inspection::Inspection;
-use crate::group_commit::{Answers, Create, End, Guard, Shared, Work};
+use crate::group_commit::{Answers, Create, Guard, Shared, Work};
 
 const CREATES: &str = "creates_total";
 const BATCH_SIZE: &str = "commit_batch_size";
@@ -36,9 +37,9 @@ pub struct Writer {
     log: Logger,
     work_receiver: Receiver<Work>,
     answers_sender: mpsc::UnboundedSender<Answers>,
-    inspection: Inspection,
     inspect_at: Instant,
-    warnings: WarningDedup,
+    inspect_warnings: WarningDedup,
+    commit_warnings: WarningDedup,
 }
 
 impl Writer {
@@ -55,9 +56,9 @@ impl Writer {
             log,
             work_receiver,
             answers_sender,
-            inspection: Inspection::default(),
             inspect_at: Instant::now(),
-            warnings: WarningDedup::default(),
+            inspect_warnings: WarningDedup::default(),
+            commit_warnings: WarningDedup::default(),
         }
     }
 
@@ -68,7 +69,7 @@ impl Writer {
     /// # Errors
     ///
     /// Fails if the store is lost or could not be closed.
-    pub fn run(mut self) -> End {
+    pub fn run(mut self) -> Result<(), Error> {
         loop {
             let pause = self.inspect_at.saturating_duration_since(Instant::now());
             if pause.is_zero() {
@@ -79,7 +80,7 @@ impl Writer {
                 Ok(first) => self.gather(first),
                 Err(RecvTimeoutError::Timeout) => continue,
                 // Every `GroupCommit` was dropped without a call of `end`.
-                Err(RecvTimeoutError::Disconnected) => return Ok(None),
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
             };
             if !batch.is_empty() {
                 self.process(batch)?;
@@ -90,7 +91,7 @@ impl Writer {
         }
     }
 
-    /// Inspects the store. Fails if it is lost.
+    /// Inspects the store, and shows its sizes. Fails if it is lost.
     ///
     /// Until a commit has succeeded, and while commits fail, each inspection includes a test write.
     /// A load balancer sends no creates to a server that is not ready, so nothing else would show
@@ -99,9 +100,20 @@ impl Writer {
     fn inspect(&mut self) -> Result<(), Error> {
         // A disk that does not respond stops an inspection, too.
         *self.shared.busy_since.lock() = Some(Instant::now());
-        let inspected = self.inspection.run(&*self.engine, &self.log);
-        let is_inspected = inspected.map_err(|cause| self.report_loss(&cause))?;
-        if !is_inspected || self.shared.failure.lock().is_some() {
+        let inspected = self.engine.inspect().map_err(Error::of_served_store);
+        match &inspected {
+            Ok(()) => {
+                self.inspect_warnings.succeeded();
+                show_sizes(self.engine.sizes());
+            }
+            Err(cause) if cause.is_final() => return Err(self.report_loss(cause)),
+            Err(cause) => {
+                if self.inspect_warnings.failed(cause) {
+                    warn!(self.log, "the store cannot be inspected"; "cause" => %cause);
+                }
+            }
+        }
+        if inspected.is_err() || self.shared.failure.lock().is_some() {
             self.process(Vec::new())?;
         }
         *self.shared.busy_since.lock() = None;
@@ -116,12 +128,12 @@ impl Writer {
         *self.shared.busy_since.lock() = Some(oldest);
         match self.commit(batch) {
             Ok(()) => {
-                if self.warnings.succeeded() {
+                if self.commit_warnings.succeeded() {
                     info!(self.log, "the store takes writes again");
                 }
             }
             Err(cause) if cause.is_final() => return Err(self.report_loss(&cause)),
-            Err(cause) if !self.warnings.failed(&cause) => {}
+            Err(cause) if !self.commit_warnings.failed(&cause) => {}
             Err(cause) if cause.may_pass() => {
                 warn!(self.log, "the store does not take writes"; "cause" => %cause);
             }
@@ -223,5 +235,29 @@ fn count_outcomes(outcomes: &[Outcome]) {
     ] {
         let count = outcomes.iter().filter(|other| **other == outcome).count();
         counter!(CREATES, "outcome" => label).increment(count as u64);
+    }
+}
+
+/// Sets the gauges of the store's sizes. A size that the engine cannot report has no series.
+#[expect(clippy::cast_precision_loss, reason = "no store has 2^53 bytes")]
+fn show_sizes(Sizes { store, wal, disk_free }: Sizes) {
+    for (bytes, name, meaning) in [
+        (store, "store_bytes", "The size of the store, without its WAL."),
+        (
+            wal,
+            "wal_bytes",
+            "The size of the store's WAL. It stays below 32 MiB unless another process reads the \
+             store for a long time, the disk is slow, or bodies may be large.",
+        ),
+        (
+            disk_free,
+            "disk_free_bytes",
+            "Free space available to the service on the disk that holds the store.",
+        ),
+    ] {
+        if let Some(bytes) = bytes {
+            describe_gauge!(name, Unit::Bytes, meaning);
+            gauge!(name).set(bytes as f64);
+        }
     }
 }

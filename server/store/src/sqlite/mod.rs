@@ -161,19 +161,18 @@ impl Engine for Sqlite {
 
     /// Runs a last checkpoint. If another program blocks it, the WAL stays, and the next start
     /// copies it into the store's file.
-    fn close(&self) -> Result<Option<u64>, Error> {
+    fn close(&self) -> Result<(), Error> {
         // Locked first: reading the tokens at the same time would block the checkpoint.
         let reads = self.reads.lock();
         let in_place = self.require_files_in_place();
         in_place.map_err(|lost| Error::new(Kind::Gone, lost.to_string())).at(self.url(), CLOSE)?;
         let mut commits = self.commits.lock();
-        if !try_checkpoint(&mut commits, CheckpointMode::TRUNCATE).at(self.url(), CHECKPOINT)? {
-            return Ok(self.sizes().wal);
+        if try_checkpoint(&mut commits, CheckpointMode::TRUNCATE).at(self.url(), CHECKPOINT)? {
+            for connection in [&commits, &reads] {
+                remove_wal_at_close(connection, true).at(self.url(), CLOSE)?;
+            }
         }
-        for connection in [&commits, &reads] {
-            remove_wal_at_close(connection, true).at(self.url(), CLOSE)?;
-        }
-        Ok(None)
+        Ok(())
     }
 }
 

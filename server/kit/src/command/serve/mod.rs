@@ -197,7 +197,7 @@ async fn serve(
         _ = terminate.recv() => Ok(()),
         _ = interrupt.recv() => Ok(()),
         never = tokens.warn_of_faults(log) => match never {},
-        end = writer_end.recv() => end.unwrap_or_else(|| Err(writer_died())).map(drop),
+        end = writer_end.recv() => end.unwrap_or_else(|| Err(writer_died())),
         never = reload_at_hangup(&server, args.tls.as_ref(), &mut hangup, log) => match never {},
     };
     info!(log, "stopping");
@@ -220,22 +220,10 @@ async fn serve(
         warn!(log, "the store could not be closed in time: the process exits as after a crash");
         return Ok(());
     };
-    log_end(end.unwrap_or_else(|| Err(writer_died())), log)
-}
-
-/// Logs how the store was closed.
-fn log_end(end: Result<Option<u64>, store::Error>, log: &Logger) -> Result<()> {
-    match end {
-        Ok(Some(bytes)) => {
-            warn!(log, "stopped; the WAL stays, because another program reads the store: the next \
-                start checkpoints it, which takes longer (to find the program, run `fuser -v` on \
-                the -wal file)"; "wal_bytes" => bytes);
-        }
-        Ok(None) => info!(log, "stopped"),
-        Err(cause) => {
-            error!(log, "stopped with an error"; "cause" => %cause);
-            return Err(cause.into());
-        }
+    if let Err(cause) = end.unwrap_or_else(|| Err(writer_died())) {
+        error!(log, "stopped with an error"; "cause" => %cause);
+        return Err(cause.into());
     }
+    info!(log, "stopped");
     Ok(())
 }

@@ -148,7 +148,7 @@ fn queued_create_is_committed_after_its_client_has_disconnected() {
     drop(first);
     assert_eq!(store.begun.recv(), Ok(vec![2]));
     store.commit(Ok(vec![Created]));
-    assert!(matches!(store.end.blocking_recv(), Some(Ok(None))));
+    assert!(matches!(store.end.blocking_recv(), Some(Ok(()))));
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn late_create_is_refused_but_keeps_its_permit() {
     assert_eq!(readiness(&store), "the store does not answer");
     store.commits.end();
     store.commit(Ok(vec![Created]));
-    assert!(matches!(store.end.blocking_recv(), Some(Ok(None))));
+    assert!(matches!(store.end.blocking_recv(), Some(Ok(()))));
     assert_eq!(Arc::strong_count(&held), 1);
 }
 

@@ -32,8 +32,8 @@ impl Engine for Scripted {
         self.results.lock().recv().expect("a result")
     }
 
-    fn close(&self) -> Result<Option<u64>, Error> {
-        self.close.lock().take().map_or(Ok(None), Err)
+    fn close(&self) -> Result<(), Error> {
+        self.close.lock().take().map_or(Ok(()), Err)
     }
 
     fn get(&self, _: i64, _: Instant) -> Result<Option<Row>, Error> {
