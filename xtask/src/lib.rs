@@ -13,4 +13,3 @@ pub mod faults;
 pub mod needs;
 pub mod release;
 pub mod server;
-pub mod tools;

@@ -2,7 +2,7 @@
 // openapi/plant-store.json. Outside of this repository:
 // npm install lossless-json@4 openapi-fetch@0.17 && npm pkg set type=module
 // npm install --save-dev openapi-typescript@7 typescript@5 @types/node@20
-// The options of the compiler are in tsconfig.json.
+// The options of the compiler are in run.sh.
 
 import { deepStrictEqual, ok, strictEqual } from "node:assert";
 import { once } from "node:events";

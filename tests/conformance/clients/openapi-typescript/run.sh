@@ -1,4 +1,4 @@
 cp ../../plant-store.json .
 node types.mjs
-tsc --project .
+tsc --strict --target es2022 --module nodenext --types node main.ts
 node main.js
