@@ -164,16 +164,20 @@ pub enum Outcome {
     Conflict,
 }
 
-/// Whether the stored text `kept` and the text `sent` are the same JSON value. Returns `false` if
-/// `kept` differs and is not JSON.
-///
-/// `sent` is not the body of the request. The service serializes each value anew, always in the
-/// same way, so a value normally has one text. The values are compared for rows that another
-/// release or another program has written with its members in another order or with other escapes.
-pub(crate) fn is_same_json(kept: &str, sent: &str) -> bool {
-    if kept == sent {
-        return true;
+impl Outcome {
+    /// Returns the outcome of a row whose id is taken: it is a repeat if the texts are the same
+    /// JSON value. A `kept` text that differs and is not JSON is a conflict.
+    ///
+    /// `sent` is not the body of the request. The service serializes each value anew, always in the
+    /// same way, so a value normally has one text. The values are compared for rows that another
+    /// release or another program has written with its members in another order or with other
+    /// escapes.
+    pub(crate) fn of_taken_id(kept: &str, sent: &str) -> Self {
+        let value = |text| serde_json::from_str::<Value>(text).ok();
+        if kept == sent || value(kept).is_some_and(|kept| Some(kept) == value(sent)) {
+            Self::Repeated
+        } else {
+            Self::Conflict
+        }
     }
-    let value = |text| serde_json::from_str::<Value>(text).ok();
-    value(kept).is_some_and(|kept| Some(kept) == value(sent))
 }

@@ -1,7 +1,7 @@
 //! Tests of what needs no engine.
 
 use crate::contents::Contents;
-use crate::engine::{Row, is_same_json};
+use crate::engine::{Outcome, Row};
 use crate::token::{InvalidName, TokenName};
 use crate::url::{InvalidUrl, StoreUrl};
 
@@ -45,15 +45,15 @@ fn digest_of_an_empty_store_is_sha_256_of_the_empty_message() {
 }
 
 #[test]
-fn texts_of_the_same_value_are_the_same() {
+fn text_of_the_same_value_is_a_repeat() {
     let kept = r#"{"name":"Ficus","tag":"a"}"#;
     for same in [kept, r#"{"tag":"a","name":"Ficus"}"#, r#"{"name":"\u0046icus","tag":"a"}"#] {
-        assert!(is_same_json(kept, same), "{same}");
+        assert_eq!(Outcome::of_taken_id(kept, same), Outcome::Repeated, "{same}");
     }
     for other in [r#"{"name":"Ficus"}"#, r#"{"name":"Ficus","tag":"b"}"#, "{", ""] {
-        assert!(!is_same_json(kept, other), "{other}");
+        assert_eq!(Outcome::of_taken_id(kept, other), Outcome::Conflict, "{other}");
     }
-    assert!(!is_same_json("no JSON", kept));
+    assert_eq!(Outcome::of_taken_id("no JSON", kept), Outcome::Conflict);
 }
 
 #[test]

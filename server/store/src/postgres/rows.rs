@@ -11,7 +11,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 
 use crate::Names;
-use crate::engine::{Outcome, PAGE_BYTES, Row, is_same_json};
+use crate::engine::{Outcome, PAGE_BYTES, Row};
 use crate::error::{Error, Kind};
 use crate::postgres::error::Failure;
 use crate::postgres::session::Session;
@@ -62,8 +62,7 @@ pub async fn commit(session: &Session, rows: &[Row]) -> Result<Vec<Outcome>, Fai
             free.insert(&row.json);
             Outcome::Created
         }
-        Entry::Occupied(kept) if is_same_json(kept.get(), &row.json) => Outcome::Repeated,
-        Entry::Occupied(_) => Outcome::Conflict,
+        Entry::Occupied(kept) => Outcome::of_taken_id(kept.get(), &row.json),
     });
     Ok(outcomes.collect())
 }

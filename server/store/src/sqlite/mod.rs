@@ -29,7 +29,7 @@ use rusqlite::wal::CheckpointMode;
 use rusqlite::{Connection, ErrorCode};
 
 use crate::Names;
-use crate::engine::{Engine, Outcome, Row, Sizes, is_same_json};
+use crate::engine::{Engine, Outcome, Row, Sizes};
 use crate::error::{At, Error, Kind};
 use crate::sqlite::files::sizes;
 use crate::sqlite::served_files::ServedFiles;
@@ -191,11 +191,11 @@ fn add(
         if insert.execute((row.id, &*row.json))? == 1 {
             return Ok(Outcome::Created);
         }
-        let is_same = kept.query_row([row.id], |kept| {
-            // A text that is not UTF-8 was written by another program, so it is a different row.
-            Ok(kept.get_ref(0)?.as_str().is_ok_and(|kept| is_same_json(kept, &row.json)))
-        })?;
-        Ok(if is_same { Outcome::Repeated } else { Outcome::Conflict })
+        kept.query_row([row.id], |kept| match kept.get_ref(0)?.as_str() {
+            Ok(kept) => Ok(Outcome::of_taken_id(kept, &row.json)),
+            // The text is not UTF-8: another program wrote it, so it is a different row.
+            Err(_) => Ok(Outcome::Conflict),
+        })
     });
     outcomes.collect()
 }
