@@ -78,19 +78,15 @@ impl Sqlite {
             );
             return Err(Error::new(lost.kind, message));
         }
-        match files.restore_wal() {
-            Ok(()) => {
-                let message = format!("{lost}; it was written back, so start the server again");
-                Err(Error::new(lost.kind, message))
-            }
-            Err(cause) => {
-                let message = format!(
-                    "{lost}, and cannot be written back: {cause}. Until it is, only this process \
-                     has the latest commits"
-                );
-                Err(Error::new(Kind::Unavailable, message))
-            }
+        if let Err(cause) = files.restore_wal() {
+            let message = format!(
+                "{lost}, and cannot be written back: {cause}. Until it is, only this process has \
+                 the latest commits"
+            );
+            return Err(Error::new(Kind::Unavailable, message));
         }
+        let message = format!("{lost}; it was written back, so start the server again");
+        Err(Error::new(lost.kind, message))
     }
 }
 
@@ -165,6 +161,7 @@ impl Engine for Sqlite {
         // Locked first: reading the tokens at the same time would block the checkpoint.
         let reads = self.reads.lock();
         let in_place = self.require_files_in_place();
+        // Gone even if the WAL could not be written back: its commits end with this process.
         in_place.map_err(|lost| Error::new(Kind::Gone, lost.to_string())).at(self.url(), CLOSE)?;
         let mut commits = self.commits.lock();
         if try_checkpoint(&mut commits, CheckpointMode::TRUNCATE).at(self.url(), CHECKPOINT)? {

@@ -86,8 +86,8 @@ impl Sqlite {
         use_wal(connection).at(url(&self.path), OPEN)?;
         checkpoint_truncate(connection).at(url(&self.path), CHECKPOINT)?;
         sync_empty_wal(&self.path).at(url(&self.path), CHECKPOINT)?;
-        self.served_files =
-            Some(ServedFiles::of(&self.path, &self.file).at(url(&self.path), OPEN)?);
+        let served_files = ServedFiles::of(&self.path, &self.file, connection);
+        self.served_files = Some(served_files.at(url(&self.path), OPEN)?);
         Ok(())
     }
 

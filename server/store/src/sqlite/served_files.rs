@@ -6,8 +6,11 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Seek};
+use std::ops::Range;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
 
 use crate::error::{Error, Kind};
 use crate::sqlite::files::{create_temporary, sync_folder_of, wal_index_of, wal_of};
@@ -51,6 +54,18 @@ impl ServedFile {
 /// (<https://sqlite.org/walformat.html#the_wal_index_header>).
 type IndexHeader = [u8; 96];
 
+/// `mxFrame` in that header: the number of frames in the WAL, in the machine's byte order.
+const FRAMES: Range<usize> = 16..20;
+
+/// `aSalt` in that header: the salts of the WAL, which change when SQLite resets it.
+const SALTS: Range<usize> = 32..40;
+
+/// The size of a WAL's header, the place of the salts in it, and the size of the header of a frame,
+/// in bytes (<https://sqlite.org/fileformat2.html#walformat>).
+const WAL_HEADER: u64 = 32;
+const WAL_SALTS: u64 = 16;
+const FRAME_HEADER: u64 = 24;
+
 /// The store's file, its WAL and the WAL index, as SQLite has opened them.
 ///
 /// An open file accepts commits even after it was removed or renamed, and nobody would find those
@@ -66,12 +81,14 @@ pub struct ServedFiles {
     /// The WAL index. It must not be closed before the connections are, because that would drop
     /// SQLite's locks.
     index: File,
+    /// The page size of the store in bytes. It cannot change while a connection uses the WAL.
+    page_size: u32,
 }
 
 impl ServedFiles {
     /// Records the files of the store that SQLite has just opened at `path`. `file` was opened
     /// before.
-    pub fn of(path: &Path, file: &File) -> Result<Self, Error> {
+    pub fn of(path: &Path, file: &File, connection: &Connection) -> Result<Self, Error> {
         let file = file.metadata()?;
         let files = Self {
             store: ServedFile { path: path.to_owned(), id: (file.dev(), file.ino()) },
@@ -79,6 +96,7 @@ impl ServedFiles {
             wal_index: ServedFile::at(wal_index_of(path))?,
             frames: File::open(wal_of(path))?,
             index: File::open(wal_index_of(path))?,
+            page_size: connection.pragma_query_value(None, "page_size", |row| row.get(0))?,
         };
         files.are_in_place()?;
         Ok(files)
@@ -132,16 +150,13 @@ impl ServedFiles {
     }
 
     /// Whether a WAL of this length is shorter than its index says, or has lost its beginning: a
-    /// commit after a truncation leaves zeros before its own frames. The index has the salts of the
-    /// WAL's header (<https://sqlite.org/fileformat2.html#walformat>).
+    /// commit after a truncation leaves zeros before its own frames.
     fn lacks_frames(&self, length: u64, header: &IndexHeader) -> bool {
-        let needed = wal_length(header);
-        if needed == 0 {
-            return false;
-        }
+        let frames = u32::from_ne_bytes(header[FRAMES].try_into().expect("it has four bytes"));
+        let needed = WAL_HEADER + u64::from(frames) * (FRAME_HEADER + u64::from(self.page_size));
         let mut salts = [0; 8];
-        let is_read = self.frames.read_exact_at(&mut salts, 16).is_ok();
-        length < needed || !is_read || salts != header[32..40]
+        let is_read = self.frames.read_exact_at(&mut salts, WAL_SALTS).is_ok();
+        frames > 0 && (length < needed || !is_read || salts != header[SALTS])
     }
 
     /// Reads the header of the WAL index. `None` while SQLite changes it: its halves then differ.
@@ -150,15 +165,4 @@ impl ServedFiles {
         self.index.read_exact_at(&mut header, 0)?;
         Ok((header[..48] == header[48..]).then_some(header))
     }
-}
-
-/// Returns the minimum length of a WAL with the number of frames and the page size in the header of
-/// its index, both in the machine's byte order (<https://sqlite.org/fileformat2.html#walformat>).
-fn wal_length(header: &IndexHeader) -> u64 {
-    let frames = u32::from_ne_bytes([header[16], header[17], header[18], header[19]]);
-    let page = match u16::from_ne_bytes([header[14], header[15]]) {
-        1 => 65536,
-        size => u64::from(size),
-    };
-    if frames == 0 { 0 } else { 32 + u64::from(frames) * (24 + page) }
 }
