@@ -87,13 +87,6 @@ fn document_contains_the_whole_specification() {
     assert_json_include!(actual: document(), expected: specified);
 }
 
-/// An optional member is absent or has its type. Without `schemars(with)`, the document would allow
-/// null, which the service refuses.
-#[test]
-fn document_has_no_nullable_member() {
-    assert!(!text("openapi/plant-store.json").contains("nullable"));
-}
-
 /// `into_parts` names the fields of both types, but it still compiles if it drops a field. The
 /// service would then answer 200 and lose the member.
 #[test]
