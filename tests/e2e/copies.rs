@@ -7,6 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use plant_store_tests::postgres::Session;
 use plant_store_tests::prelude::*;
 use plant_store_tests::process::killed_before;
+use rusqlite::Connection;
 
 use crate::database::{self, Prepare, STORE, create, files};
 
@@ -49,11 +50,22 @@ pub fn assert_copy_keeps_every_byte(folder: Folder) {
         assert!(files(folder.path()).into_keys().eq([STORE]), "no other file");
         assert_eq!(fs::metadata(file).expect("the copy").permissions().mode() & 0o777, 0o600);
     }
-    server.run(&format!("copy --from {to} --to sqlite:back.db --tokens none")).succeeded();
-    for store in [&*to, "sqlite:back.db"] {
-        let copied = server.run(&format!("export --store {store}")).succeeded();
-        assert!(copied == exported, "{store} differs");
+    let digest = |words: &str| {
+        let printed = server.run(words).succeeded();
+        let (_, digest) = printed.trim_end().rsplit_once("digest: ").expect("a digest at the end");
+        assert_eq!(digest.len(), 64, "{printed}");
+        digest.to_owned()
+    };
+    let copied = digest(&format!("copy --from {to} --to sqlite:back.db --tokens none"));
+    for store in [server.store(), &to, "sqlite:back.db"] {
+        let in_store = server.run(&format!("export --store {store}")).succeeded();
+        assert!(in_store == exported, "{store} differs");
+        assert_eq!(digest(&format!("check --store {store}")), copied, "{store}");
     }
+    let back = Connection::open(server.folder().join("back.db")).expect("the copy opens");
+    back.execute_batch(r#"UPDATE plants SET json = '{"name":"X"}' WHERE id = 77"#)
+        .expect("a plant");
+    assert_ne!(digest("check --store sqlite:back.db"), copied, "one plant was changed");
 
     // Clients see the copied plants as the same: a repeat gets 200, and a different plant 409.
     let copied = Starting::on(folder, ci.trim_end()).start();

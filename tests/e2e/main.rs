@@ -1,19 +1,32 @@
 //! The end-to-end tests, which use the real binary, real sockets and the real client.
 
-mod check;
 mod consumers;
 mod copies;
 mod database;
-mod export;
-mod goose_farm;
+mod libraries;
 mod metrics;
 mod model;
-mod postgres;
-mod sqlite;
+mod reads;
 mod starts;
-mod suite;
 mod tls;
 mod tokens;
+
+/// What happens to a SQLite store's file and its WAL after a crash, on a full or failing disk, after
+/// damage, and when operators handle the files.
+mod sqlite {
+    mod damage;
+    pub mod disk;
+    mod files;
+    mod wal;
+}
+
+/// PostgreSQL alone. Each test has a PostgreSQL server of its own, which it may stop.
+mod postgres {
+    mod contents;
+    mod refusals;
+    pub mod servers;
+    mod starts;
+}
 
 /// Requests and answers, byte for byte. These tests run on both engines.
 mod wire {
@@ -26,9 +39,8 @@ mod wire {
 /// The checked-in files and the command line. Nothing here depends on the engine, so each test runs
 /// only once.
 mod without_store {
-    mod command_line;
+    pub mod command_line;
     pub mod pages;
-    pub mod starts;
 
     use std::process::Command;
 

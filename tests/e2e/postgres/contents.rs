@@ -2,8 +2,7 @@
 
 use plant_store_tests::prelude::*;
 
-use super::servers::start_with_hosts;
-use super::{as_owner, cluster_with_database};
+use super::servers::{as_owner, cluster_with_database, start_with_hosts};
 use crate::database;
 
 /// The number of plants in a file, which are copied in several pages.

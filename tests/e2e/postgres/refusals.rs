@@ -3,7 +3,7 @@
 
 use plant_store_tests::prelude::*;
 
-use super::{TERMINATE, cluster_with_database, start, wait_until_blocked_by};
+use super::servers::{TERMINATE, cluster_with_database, start, wait_until_blocked_by};
 
 /// The timeout of a create.
 const TIMEOUT: Duration = Duration::from_secs(2);

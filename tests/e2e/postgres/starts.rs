@@ -10,7 +10,7 @@ use plant_store_tests::prelude::*;
 use plant_store_tests::process::signalled;
 use plant_store_tests::tls::{Authority, CERT, KEY};
 
-use super::{as_owner, cluster_with_database};
+use super::servers::{as_owner, cluster_with_database};
 use crate::without_store::pages::text;
 
 /// The password of the owner, if the cluster needs one.

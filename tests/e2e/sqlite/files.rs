@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use crate::database::{self, Prepare, STORE, WAL, WAL_INDEX, create, files};
-use crate::without_store::starts::{tokens, unprivileged};
+use crate::without_store::command_line::{tokens, unprivileged};
 
 const COMMANDS: [&str; 6] =
     ["serve", "export", "token list", "token create x", "token revoke x", "check"];

@@ -7,7 +7,7 @@ use rusqlite::backup::Progress;
 use rusqlite::config::DbConfig;
 
 use crate::database::{self, STORE, WAL, create};
-use crate::export::start_export;
+use crate::reads::start_export;
 
 /// Copies a store as `.backup` of `sqlite3` does.
 fn back_up(from: &Connection, to: &Path) {

@@ -12,7 +12,7 @@ use plant_store_tests::process::Paused;
 
 use super::faults::Fault;
 use super::world::{World, create_store};
-use crate::postgres::{TERMINATE, cluster_with_database};
+use crate::postgres::servers::{TERMINATE, cluster_with_database};
 
 pub struct Postgres {
     /// The database that takes writes. The servers reach it through the link until a failover.

@@ -1,7 +1,19 @@
-//! The libraries know no service: the goose farm is a second one. Its own folder has its tests.
+//! The libraries: the tests that every service runs, on the plant store, and that the libraries know
+//! no service. The goose farm is a second one, whose own folder has its tests.
 
+use groundwork_testing::Suite;
 use plant_store_tests::prelude::*;
-use plant_store_tests::{GOOSE_FARM, token};
+use plant_store_tests::{GOOSE_FARM, PLANT_STORE, token};
+
+#[test]
+fn answers_match_the_document() {
+    Suite::new(&*PLANT_STORE).assert_answers_match_the_document();
+}
+
+#[test]
+fn sigkill_loses_nothing_that_was_answered() {
+    Suite::new(&*PLANT_STORE).assert_sigkill_loses_nothing();
+}
 
 /// The pages of the libraries name the folder of the second service, and nothing else does.
 #[test]
