@@ -3,7 +3,7 @@
 
 use groundwork_testing::Suite;
 use plant_store_tests::prelude::*;
-use plant_store_tests::{GOOSE_FARM, PLANT_STORE, token};
+use plant_store_tests::{GOOSE_FARM, PLANT_STORE};
 
 #[test]
 fn answers_match_the_document() {
@@ -36,8 +36,7 @@ fn all_names_follow_from_the_program() {
     };
     let serve = "serve --listen 127.0.0.1:0 --metrics 127.0.0.1:0 --store sqlite:goose-farm.db";
     let launched = Launched::start(&mut goose_farm(serve)).expect("it serves");
-    let token = launched.first_request.as_deref().and_then(token).expect("a token");
-    assert!(token.starts_with("gse_"), "the prefix of the service");
+    assert!(launched.token.as_ref().is_some_and(|token| token.starts_with("gse_")), "the prefix");
     assert!(folder.path().join("goose-farm.db").exists());
     let help = |command: &str| run(&mut goose_farm(&format!("{command} --help"))).succeeded();
     assert!(help("serve").contains("[env: GOOSE_FARM_MAX_BODY="));

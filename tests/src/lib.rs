@@ -6,7 +6,6 @@
 
 mod build;
 mod folder;
-mod plants;
 pub mod postgres;
 pub mod process;
 mod server;
@@ -15,15 +14,19 @@ pub mod tls;
 use std::any::Any;
 use std::fmt::Debug;
 use std::io::{self, Write as _};
+use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::LazyLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use plant_store_client::types::{NewPlant, Plant};
+use serde_json::{Value, json};
+
 pub use build::{FAULTY_DISK, GOOSE_FARM, PLANT_STORE, PLANTS, build_example};
 pub use folder::{Engine, Folder, binary_in};
-pub use groundwork_testing::{Connection, Launched, Response, token};
-pub use plants::{Created, bearer, get, head, new_plant, plant, post};
+pub use groundwork_testing::{Connection, JSON, Launched, Response, bearer};
 pub use server::{Server, Starting};
 
 /// What most tests use.
@@ -110,4 +113,68 @@ pub fn each_row<R: Debug>(rows: impl IntoIterator<Item = R>, mut check: impl FnM
 fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("")
+}
+
+/// Returns the JSON body that creates a plant. Required members without a parameter here get the
+/// value of the example in the document.
+pub fn plant(id: i64, name: &str, tag: Option<&str>) -> String {
+    static REQUIRED: LazyLock<Value> = LazyLock::new(|| {
+        let document = include_str!("../../openapi/plant-store.json");
+        let document: Value = serde_json::from_str(document).expect("the document is JSON");
+        let schema = &document["components"]["schemas"]["NewPlant"];
+        let names = schema["required"].as_array().expect("a list").iter();
+        let member = |name: &Value| {
+            let name = name.as_str().expect("a name");
+            (name.to_owned(), schema["example"][name].clone())
+        };
+        names.map(member).collect()
+    });
+    let mut plant = REQUIRED.clone();
+    plant["id"] = id.into();
+    plant["name"] = name.into();
+    if let Some(tag) = tag {
+        plant["tag"] = tag.into();
+    }
+    plant.to_string()
+}
+
+/// Returns the same plant as the type of the generated client.
+pub fn new_plant(id: i64, name: &str, tag: Option<&str>) -> NewPlant {
+    serde_json::from_str(&plant(id, name, tag)).expect("a plant")
+}
+
+/// Returns the bytes of a `POST /plants` with these header lines (each ending in CRLF) and this
+/// body.
+pub fn post(headers: &str, body: &[u8]) -> Vec<u8> {
+    let length = body.len();
+    let headers = format!("{JSON}Content-Length: {length}\r\n{headers}");
+    [head(&headers).as_bytes(), body].concat()
+}
+
+/// Returns the head of a `POST /plants` with `Host` and these header lines, and no others.
+pub fn head(headers: &str) -> String {
+    groundwork_testing::head("POST /plants", headers)
+}
+
+/// Sends a GET on a new connection.
+pub fn get(address: SocketAddr, target: &str) -> Response {
+    let request = groundwork_testing::head(&format!("GET {target}"), "");
+    Connection::open(address).exchange(request.as_bytes())
+}
+
+/// An answer to a create.
+pub trait Created {
+    /// Returns the plant in the body of a 200, which must contain no members except those of
+    /// `Plant`.
+    fn plant(&self) -> Value;
+}
+
+impl Created for Response {
+    fn plant(&self) -> Value {
+        assert_eq!(self.status, 200, "{self:?}");
+        let plant = self.json();
+        let declared: Plant = serde_json::from_value(plant.clone()).expect("a Plant");
+        assert_eq!(json!(declared), plant, "as the document says");
+        plant
+    }
 }

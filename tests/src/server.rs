@@ -8,7 +8,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-use groundwork_testing::{Connection, Launched, Response, token};
+use groundwork_testing::{Connection, JSON, Launched, Response};
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use plant_store_client::types::NewPlant;
@@ -80,8 +80,7 @@ impl Starting {
             let log = std::fs::read_to_string(self.log_file()).unwrap_or_default();
             panic!("the server does not serve: {error:#}; its log:\n{log}")
         });
-        let printed = launched.first_request.as_deref().and_then(token);
-        let token = self.token.or_else(|| printed.map(str::to_owned));
+        let token = self.token.or_else(|| launched.token.clone());
         let token = token.expect("a new store prints a token");
         Server { launched, token, folder: self.folder }
     }
@@ -267,7 +266,7 @@ impl Server {
     /// The server has sent `100 Continue` then, and no byte of the body has been sent.
     pub fn in_flight(&self, body: &str) -> Connection {
         let length = format!("Content-Length: {}\r\nExpect: 100-continue\r\n", body.len());
-        let request = head(&format!("{}Content-Type: application/json\r\n{length}", self.bearer()));
+        let request = head(&(self.bearer() + JSON + &length));
         let mut admitted = None;
         self.wait_until("a permit", || {
             let mut connection = self.connect();

@@ -3,7 +3,6 @@
 use std::net::SocketAddr;
 
 use plant_store_tests::prelude::*;
-use plant_store_tests::token;
 
 use super::faults::Fault;
 
@@ -52,14 +51,6 @@ pub trait World {
 pub fn serve(folder: &Folder, mut serve: Command) -> anyhow::Result<Launched> {
     let log = File::options().create(true).append(true).open(folder.path().join(LOG));
     Launched::start(serve.args(FLAGS).stderr(log.expect("the log opens")))
-}
-
-/// Starts the server of this command on a new store. Returns it, and the first token.
-pub fn create_store(folder: &Folder, command: Command) -> (Launched, String) {
-    let server = serve(folder, command).expect("it serves");
-    let printed = server.first_request.as_deref().expect("the store is new");
-    let token = token(printed).expect("a token was printed").to_owned();
-    (server, token)
 }
 
 /// Runs a command on the store. A command that hangs is killed.

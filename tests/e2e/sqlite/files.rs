@@ -6,9 +6,9 @@ use std::fs::Permissions;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, chown, symlink};
 
 use nix::unistd::geteuid;
+use plant_store_tests::has;
 use plant_store_tests::prelude::*;
 use plant_store_tests::process::{Paused, killed_before};
-use plant_store_tests::{has, token};
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
@@ -218,7 +218,7 @@ fn killed_first_start_stores_only_a_printed_token() {
             }
             let tokens = tokens(folder.path());
             if !["", "[]"].contains(&&*tokens) {
-                let printed = token(&ended.stdout).expect("the token was printed");
+                let printed = ended.stdout.strip_prefix("TOKEN=").expect("the token was printed");
                 assert!(tokens.contains(&printed[..8]), "{tokens}");
                 issued += 1;
             }

@@ -8,12 +8,12 @@ use futures::future::select_all;
 use h2::SendStream;
 use h2::client::{Builder, ResponseFuture};
 use http::Request;
+use plant_store_tests::JSON;
 use plant_store_tests::prelude::*;
 use plant_store_tests::process::{open_files, peak_memory_mib};
 
 use crate::database;
 
-const JSON: &str = "Content-Type: application/json\r\n";
 const CHUNKED: &str = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n";
 
 fn assert_too_large(mut connection: Connection, limit: usize) {

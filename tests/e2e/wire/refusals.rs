@@ -1,6 +1,7 @@
 //! Every refusal: its `error`, its headers, and whether it waits for the body. And what is not
 //! refused, or is answered by hyper and Dropshot's router, as listed in `WIRE.md`.
 
+use plant_store_tests::JSON;
 use plant_store_tests::prelude::*;
 
 use crate::database;
@@ -33,7 +34,7 @@ fn request(server: &Server, part: Part, text: &str) -> [Vec<u8>; 2] {
     let good = |good_part, good: &str| if part == good_part { text } else { good }.to_owned();
     let body = good(Body, FICUS);
     let length = format!("Content-Length: {}\r\n", body.chars().count());
-    let fields = good(Type, "Content-Type: application/json\r\n") + &good(Token, &server.bearer());
+    let fields = good(Type, JSON) + &good(Token, &server.bearer());
     let target = good(Target, "POST /plants");
     let head = format!("{target} HTTP/1.1\r\nHost: plants\r\n{length}{fields}");
     [head, body].map(|text| text.chars().map(|letter| letter as u8).collect())
@@ -72,7 +73,6 @@ fn refused(token: &str) -> Vec<Refused> {
     let ids = ids.map(|id| format!(r#"{{"id":{id},"name":""}}"#));
     let (start, end) = token.split_at(41);
     let other = if end == "0" { "1" } else { "0" };
-    let json = "Content-Type: application/json\r\n";
     [
         rows(Body, 400, "object", &["", r#"[1,"Ficus"]"#, "\"Ficus\"", "null"]),
         rows(Body, 400, "object", &["\u{ef}\u{bb}\u{bf}{\"id\":1,\"name\":\"\"}"]),
@@ -89,8 +89,8 @@ fn refused(token: &str) -> Vec<Refused> {
         rows(Body, 413, "100 bytes", &[&" ".repeat(101)]),
         rows(Type, 415, "application/json", &["", "Content-Type:\r\n"]),
         rows(Type, 415, "application/json", &["Content-Type: application/jsonx\r\n"]),
-        rows(Type, 415, "application/json", &[&json.repeat(2)]),
-        rows(Type, 415, "Content-Encoding", &[&format!("{json}Content-Encoding: identity\r\n")]),
+        rows(Type, 415, "application/json", &[&JSON.repeat(2)]),
+        rows(Type, 415, "Content-Encoding", &[&format!("{JSON}Content-Encoding: identity\r\n")]),
         rows(Token, 401, NONE, &[""]),
         tokens(NONE, &["", "TOKEN", "Basic TOKEN", "Bearer,TOKEN", "Bearer\tTOKEN", "BearerTOKEN"]),
         tokens(INVALID, &["Bearer", "Bearer  \tTOKEN", "Bearer TOKEN TOKEN", "Bearer TOKEN\u{e9}"]),
@@ -240,10 +240,10 @@ fn store_fault_is_500_with_its_cause_in_the_log() {
 fn truncated_body_creates_no_plant_and_closes() {
     let server = Server::start();
     let body = plant(1, "Ficus", None);
-    let chunked = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n";
-    let json = format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len() + 1);
+    let chunked = format!("{JSON}Transfer-Encoding: chunked\r\n");
+    let json = format!("{JSON}Content-Length: {}\r\n", body.len() + 1);
     let chunk = format!("{:x}\r\n{body}\r\n", body.len());
-    let table = [(&*json, &*body), (chunked, &chunk), (chunked, "5\r\n{\"id\"")];
+    let table = [(&*json, &*body), (&chunked, &chunk), (&chunked, "5\r\n{\"id\"")];
     each_row(table, |(headers, sent)| {
         let mut connection = server.connect();
         connection.send((head(&(server.bearer() + headers)) + sent).as_bytes());
@@ -261,7 +261,7 @@ fn dropshot_and_hyper_answer_what_does_not_reach_the_operation() {
     let server = Server::start();
     let request = String::from_utf8(server.post(&plant(1, "Ficus", None))).expect("text");
     let line = |line: &str| request.replace("POST /plants HTTP/1.1", line);
-    let fields = |fields: &str| request.replace("Host: plants\r\n", fields);
+    let fields = |fields: &str| request.replace("Host: test\r\n", fields);
     let table = [
         (line("POST / HTTP/1.1"), 404, true),
         (line("GET /plants HTTP/1.1"), 405, true),

@@ -6,7 +6,7 @@ use goose_farm_client::Client;
 use goose_farm_client::types::{Goose, NewGoose};
 use groundwork_client::reqwest;
 use groundwork_client::{Failure, Refusal, StatusCode};
-use groundwork_testing::{Connection, JSON, Server, Suite};
+use groundwork_testing::{Connection, JSON, Server, Suite, bearer, head};
 use serde_json::{Value, json};
 
 const MARTHA: &str =
@@ -118,11 +118,8 @@ async fn operation_authorizes_by_the_name_of_the_token() {
 async fn overload_has_status_503_and_may_be_retried() {
     let farm = suite().serve(&["--max-creates", "1"]);
     let mut create = Connection::open(farm.launched.address);
-    let head = format!(
-        "POST /geese HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer {}\r\n\
-         {JSON}Content-Length: 9\r\nExpect: 100-continue\r\n\r\n",
-        farm.api.token
-    );
+    let length = "Content-Length: 9\r\nExpect: 100-continue\r\n";
+    let head = head("POST /geese", &(bearer(&farm.api.token) + JSON + length));
     assert_eq!(create.exchange(head.as_bytes()).status, 100, "the create holds the permit");
     let client = client(&farm, &farm.api.token);
     let refused = client.get_goose().id(1).send().await.expect_err("there is no permit");

@@ -11,6 +11,20 @@ use serde_json::Value;
 /// How long a connection waits until bytes arrive or are taken.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
+/// The header line of a body that is JSON.
+pub const JSON: &str = "Content-Type: application/json\r\n";
+
+/// Returns the header line that contains a token.
+pub fn bearer(token: &str) -> String {
+    format!("Authorization: Bearer {token}\r\n")
+}
+
+/// Returns the head of a request with this method and path, with `Host` and these header lines, each
+/// of which ends in CRLF.
+pub fn head(line: &str, headers: &str) -> String {
+    format!("{line} HTTP/1.1\r\nHost: test\r\n{headers}\r\n")
+}
+
 /// A response, read to the end of its body.
 pub struct Response {
     /// The status code.

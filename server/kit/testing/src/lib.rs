@@ -37,7 +37,6 @@
 
 mod client;
 mod http;
-mod launched;
 mod server;
 
 use std::collections::BTreeMap;
@@ -52,9 +51,8 @@ use serde_json::Value;
 use crate::server::run;
 
 pub use crate::client::{Part, generate};
-pub use crate::http::{Connection, Response};
-pub use crate::launched::{Launched, token};
-pub use crate::server::{Api, JSON, Server};
+pub use crate::http::{Connection, JSON, Response, bearer, head};
+pub use crate::server::{Api, Launched, Server};
 
 /// The number of clients that create at the same time.
 const CLIENTS: usize = 8;
@@ -142,12 +140,12 @@ impl Suite {
         let conflict =
             conflict.expect("the example has a string member that accepts another value");
         // Refused by its declared length. A client that goes on sending may lose the answer.
-        let too_large = "Content-Type: application/json\r\nContent-Length: 65537\r\n";
+        let too_large = format!("{JSON}Content-Length: 65537\r\n");
         for (error, refused) in [
             (400, api.post(&api.token, JSON, r#"{"id":1}"#)),
             (401, api.post(&other_token, JSON, &api.body(1))),
             (409, Some(conflict)),
-            (413, api.send(&format!("POST {}", api.path), &api.token, too_large, "")),
+            (413, api.send(&format!("POST {}", api.path), &api.token, &too_large, "")),
             (415, api.post(&api.token, "", &api.body(1))),
         ] {
             let refused = refused.expect("an answer");

@@ -11,7 +11,7 @@ use plant_store_tests::prelude::*;
 use plant_store_tests::process::Paused;
 
 use super::faults::Fault;
-use super::world::{World, create_store};
+use super::world::{World, serve};
 use crate::postgres::servers::{TERMINATE, cluster_with_database};
 
 pub struct Postgres {
@@ -23,7 +23,6 @@ pub struct Postgres {
     /// The processes of a worker that are paused.
     paused: Vec<Paused>,
     folder: Folder,
-    token: String,
     second: Launched,
 }
 
@@ -44,8 +43,8 @@ impl Postgres {
         let other_host = standby.as_ref().map(|standby| format!(",127.0.0.1:{}", standby.port()));
         let hosts = format!("127.0.0.1:{}{}", link.port(), other_host.unwrap_or_default());
         let folder = Folder::over(&format!("postgres://plants@{hosts}/plants"));
-        let (second, token) = create_store(&folder, folder.command("serve"));
-        Self { primary, link: Some(link), standby, paused: Vec::new(), folder, token, second }
+        let second = serve(&folder, folder.command("serve")).expect("it serves");
+        Self { primary, link: Some(link), standby, paused: Vec::new(), folder, second }
     }
 
     /// Runs statements on the primary, also while it is read-only for others. They do not wait for
@@ -129,7 +128,7 @@ impl World for Postgres {
     }
 
     fn token(&self) -> &str {
-        &self.token
+        self.second.token.as_deref().expect("the store was new")
     }
 
     fn second(&self) -> Option<SocketAddr> {

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use super::faults::{Call, Fault, File};
-use super::world::{World, create_store};
+use super::world::{World, serve};
 use crate::database::{STORE, WAL, WAL_INDEX};
 use crate::sqlite::disk;
 
@@ -38,7 +38,8 @@ impl Sqlite {
         let mut command = folder.command("serve");
         disk::preload(&mut command);
         // The drop kills the server.
-        let (_, token) = create_store(&folder, command);
+        let token = serve(&folder, command).expect("it serves").token.take();
+        let token = token.expect("the store is new");
         Self { folder, token, reader: None, kept: None }
     }
 
