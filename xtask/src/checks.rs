@@ -1,6 +1,7 @@
 //! The chores that run tests: the checks of a contributor ([`test()`]) and of CI ([`ci()`]), and
 //! the drift check and [`generate()`].
 
+use std::env;
 use std::thread::available_parallelism;
 use std::time::Instant;
 
@@ -9,7 +10,12 @@ use xshell::{Cmd, cmd};
 
 use crate::checkout::{linting_shell, quietly, shell};
 use crate::faults;
-use crate::needs::{found_or_skipped, has, has_citus, postgres_found_or_skipped};
+
+/// Succeeds if PostgreSQL has the extension Citus, which no distribution packages. The folder on
+/// the `PATH` may only contain links to some of PostgreSQL's programs.
+const HAS_CITUS: &str = r#"
+    programs=$(dirname "$(realpath "$(command -v postgres)")")
+    test -f "$("$programs/pg_config" --sharedir)/extension/citus.control""#;
 
 /// The flags that skip the tests that do not run on both engines.
 const SKIP_ONE_ENGINE: [&str; 6] =
@@ -38,8 +44,7 @@ pub fn test() -> Result<()> {
     let warnings = cmd!(sh, "cargo build --quiet --all-targets").read_stderr()?;
     ensure!(warnings.is_empty(), "lints failed:\n{warnings}");
     let others = cmd!(sh, "cargo test --quiet -- --skip {CONTRACT_TESTS}");
-    let on_postgres: &[&str] =
-        if postgres_found_or_skipped()? { &[] } else { &["--skip", "postgres::"] };
+    let on_postgres: &[&str] = if found_postgres()? { &[] } else { &["--skip", "postgres::"] };
     step("tests", others.args(on_postgres))
 }
 
@@ -67,8 +72,8 @@ pub fn ci() -> Result<()> {
     test()?;
     let sh = linting_shell()?;
     let e2e = || cmd!(sh, "cargo test --quiet --test e2e --");
-    let has_citus = has_citus()?;
-    if postgres_found_or_skipped()? {
+    let has_citus = succeeds(HAS_CITUS);
+    if found_postgres()? {
         let on_postgres = e2e().args(SKIP_ONE_ENGINE).env("PLANT_STORE_TESTS_STORE", "postgres");
         step("tests on PostgreSQL", on_postgres)?;
     }
@@ -79,11 +84,12 @@ pub fn ci() -> Result<()> {
     gate()?;
     let documentation = cmd!(sh, "cargo doc --no-deps --quiet");
     step("documentation", documentation.env("RUSTDOCFLAGS", "-Dwarnings"))?;
-    if found_or_skipped("lintian", has("lintian"), "`apt-get install lintian dpkg-dev`")? {
+    if found_or_skipped("lintian", "lintian --version", "`apt-get install lintian dpkg-dev`")? {
         step("Debian package", cmd!(sh, "cargo xtask release --profile dev"))?;
     }
-    if found_or_skipped("Python", has("python3"), "install Python 3.11 or newer, with `venv`")?
-        && found_or_skipped("npm", has("npm"), "install Node.js 20 or newer")?
+    let python = "install Python 3.11 or newer, with `venv`";
+    if found_or_skipped("Python", "python3 --version", python)?
+        && found_or_skipped("npm", "npm --version", "install Node.js 20 or newer")?
     {
         step("conformance", cmd!(sh, "cargo xtask conformance"))?;
     }
@@ -100,6 +106,33 @@ fn gate() -> Result<()> {
     let lints = cmd!(sh, "cargo clippy --quiet --locked --all-targets -- --deny warnings");
     step("lints of the gate", lints)?;
     step("tests of the gate", cmd!(sh, "cargo test --quiet --locked"))
+}
+
+fn found_postgres() -> Result<bool> {
+    let to_install = "install Debian's `postgresql`, or put `initdb` on the PATH";
+    found_or_skipped("PostgreSQL", "initdb --version && postgres --version", to_install)
+}
+
+/// Returns whether a program was found: whether this shell command succeeds. If not, prints that
+/// the checks that need the program are skipped, and what to install. In CI, where nothing may be
+/// skipped, a missing program is an error.
+pub fn found_or_skipped(name: &str, command: &str, to_install: &str) -> Result<bool> {
+    let is_found = succeeds(command);
+    let missing = format!("{name} is missing: {to_install}");
+    let is_ci = env::var_os("CI").is_some_and(|ci| !ci.is_empty());
+    ensure!(is_found || !is_ci, "{missing}; in CI no check may be skipped");
+    if !is_found {
+        println!("skipped, because {missing}");
+    }
+    Ok(is_found)
+}
+
+/// Returns whether a shell command succeeds. Its `PATH` ends with PostgreSQL's programs of the
+/// newest version that Debian has installed, which puts none of them on the `PATH`.
+fn succeeds(command: &str) -> bool {
+    let programs = "PATH=$PATH:$(ls -d /usr/lib/postgresql/*/bin | tail -n 1)";
+    let command = format!("{programs}\n{command}");
+    shell().is_ok_and(|sh| quietly(cmd!(sh, "sh -c {command}")).is_ok())
 }
 
 /// Runs a command, and prints how long it took.

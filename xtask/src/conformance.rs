@@ -23,7 +23,7 @@ use serde_json::Value;
 use xshell::{Shell, cmd};
 
 use crate::checkout::{self, DOCUMENT, build, quietly, root};
-use crate::needs::{found_or_skipped, has};
+use crate::checks::found_or_skipped;
 use crate::server::Running;
 
 /// The parts to run.
@@ -150,7 +150,7 @@ fn markdown() -> Result<()> {
 /// Runs Prometheus' own checker on the configuration for Prometheus, and on the alerts that it
 /// loads.
 fn alerts() -> Result<()> {
-    if found_or_skipped("promtool", has("promtool"), "`apt-get install prometheus`")? {
+    if found_or_skipped("promtool", "promtool --version", "`apt-get install prometheus`")? {
         each("promtool check config server/prometheus.yaml")?;
     }
     Ok(())

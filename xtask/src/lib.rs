@@ -10,6 +10,5 @@ pub mod checks;
 pub mod compat;
 pub mod conformance;
 pub mod faults;
-pub mod needs;
 pub mod release;
 pub mod server;
