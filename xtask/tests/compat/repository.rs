@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use openapi_compat::Document;
 use tempfile::TempDir;
 use xtask::checkout::DOCUMENT;
-use xtask::compat::base::base;
+use xtask::compat::base;
 
 use crate::mutated;
 

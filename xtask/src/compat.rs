@@ -1,27 +1,78 @@
-//! Finds the base: the older document with which the compatibility check compares the present one.
+//! The compatibility check: is `info.version` large enough for what changed in the document?
+//!
+//! This module finds the base, which is the older document, and `openapi-compat` does everything
+//! else. `accepted-changes.txt` beside the document lists the breaking changes that the maintainers
+//! have accepted. The goose farm has no consumers, so its document is not checked.
 //!
 //! The base is the document of the last release from which `HEAD` descends. Before the first
 //! release, it is the document of the merge base with `origin/main`. If that document equals the
 //! present one, the base is the most recent document that differs, going back along first parents.
 //!
-//! git answers "no" with exit code 1. Any other failure must be an error: it must not look like a
-//! history without an older document.
+//! The check must never pass without a comparison, unless git reports that no commit has an older
+//! document. git answers "no" with exit code 1. Any other failure must be an error.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
-use openapi_compat::Document;
+use clap::Args;
+use openapi_compat::output::Check;
+use openapi_compat::{Document, Format, compare};
 use semver::Version;
 use xshell::{Cmd, Shell, cmd};
 
-use crate::checkout::DOCUMENT;
+use crate::checkout::{DOCUMENT, root};
+
+/// The source file that contains the version of the document.
+const SERVICE: &str = "server/src/lib.rs";
 
 const INSTEAD: &str = "compare with a file: `cargo xtask compat --against FILE`";
 
+/// The arguments of the compatibility check.
+#[derive(Args)]
+pub struct Flags {
+    /// Revision or file to compare with [default: the last release, which is a tag `v*`; before the
+    /// first release, the merge base with origin/main]
+    #[arg(long, value_name = "REV|FILE")]
+    against: Option<String>,
+    /// The output format
+    #[arg(long, default_value = "text")]
+    format: Format,
+}
+
+/// Compares the document with an older one, prints every change, and fails if the changes need a
+/// larger version than the document has.
+pub fn check(Flags { against, format }: &Flags) -> Result<()> {
+    let text = fs::read_to_string(root().join(DOCUMENT));
+    let new = Document::parse(DOCUMENT, &text.with_context(|| format!("cannot read {DOCUMENT}"))?)?;
+    let old = match against {
+        Some(against) => Some(named(&root(), against)?),
+        None => base(&root(), &new)?,
+    };
+    let Some(old) = old else {
+        println!("{DOCUMENT} {}: no commit has an older document", new.version);
+        return Ok(());
+    };
+    let mut report = compare(old, new);
+    // The file is optional.
+    let accepted = Path::new(DOCUMENT).with_file_name("accepted-changes.txt");
+    if root().join(&accepted).exists() {
+        report.accept(&root().join(&accepted))?;
+    }
+    let fails = report.print(Check::Semver, *format, Some(Path::new(DOCUMENT)))?;
+    ensure!(
+        !fails,
+        "set `info.version` in {SERVICE}, then run `cargo xtask generate`; or accept the changes in \
+         {}",
+        accepted.display()
+    );
+    Ok(())
+}
+
 /// Returns the base of the present document, or `None` if no commit has an older document.
 pub fn base(root: &Path, present: &Document) -> Result<Option<Document>> {
-    if object(root, "HEAD")?.is_none() {
+    let head = object(root, "HEAD")?;
+    if head.is_none() {
         let others = git(root, &["rev-list", "--all", "--max-count=1"])?.unwrap_or_default();
         ensure!(
             others.is_empty(),
@@ -31,8 +82,9 @@ pub fn base(root: &Path, present: &Document) -> Result<Option<Document>> {
     }
     for tag in releases(root)? {
         // Compared with itself, the commit of a release would always pass.
+        let is_head = object(root, &format!("{tag}^{{commit}}"))? == head;
         match at(root, &tag, &format!("the release {tag}"))? {
-            Some(older) if older.equals(present) && is_head(root, &tag)? => {}
+            Some(older) if older.equals(present) && is_head => {}
             Some(older) => return Ok(Some(older)),
             // The release is older than the first document.
             None => {}
@@ -62,16 +114,16 @@ pub fn base(root: &Path, present: &Document) -> Result<Option<Document>> {
 /// Returns the tags of the releases from which `HEAD` descends, the largest version first.
 /// Pre-releases do not count, because they promise nothing (Semantic Versioning 2.0.0, section 9).
 fn releases(root: &Path) -> Result<Vec<String>> {
-    let listed = git(root, &["tag", "--list", "v*", "--merged", "HEAD"])?.unwrap_or_default();
-    let versions = listed.lines().filter_map(|tag| tag.strip_prefix('v')?.parse().ok());
-    let mut versions: Vec<Version> =
-        versions.filter(|version: &Version| version.pre.is_empty()).collect();
-    versions.sort();
-    Ok(versions.iter().rev().map(|version| format!("v{version}")).collect())
+    let tags = git(root, &["tag", "--merged", "HEAD", "--sort=-version:refname"])?;
+    let is_release = |tag: &&str| {
+        let version = tag.strip_prefix('v').and_then(|version| Version::parse(version).ok());
+        version.is_some_and(|version| version.pre.is_empty())
+    };
+    Ok(tags.iter().flat_map(|tags| tags.lines()).filter(is_release).map(str::to_owned).collect())
 }
 
 /// Returns the document of the file or revision that the user named.
-pub fn named(root: &Path, against: &str) -> Result<Document> {
+fn named(root: &Path, against: &str) -> Result<Document> {
     if Path::new(against).is_file() {
         let text = fs::read_to_string(against).with_context(|| format!("cannot read {against}"))?;
         return Document::parse(&format!("the file {against}"), &text);
@@ -89,10 +141,6 @@ fn at(root: &Path, revision: &str, name: &str) -> Result<Option<Document>> {
     let text = git(root, &["cat-file", "blob", &blob])?.unwrap_or_default();
     let short = commit.get(..7).unwrap_or_default();
     Document::parse(&format!("{name} ({short})"), &text).map(Some)
-}
-
-fn is_head(root: &Path, tag: &str) -> Result<bool> {
-    Ok(object(root, &format!("{tag}^{{commit}}"))? == object(root, "HEAD")?)
 }
 
 /// Returns the hash of the object with this name.
