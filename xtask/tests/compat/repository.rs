@@ -5,15 +5,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use openapi_compat::Document;
+use serde_json::{Value, json};
 use tempfile::TempDir;
-use xtask::checkout::DOCUMENT;
+use xtask::checkout::{DOCUMENT, root};
 use xtask::compat::base;
 
-use crate::mutated;
-
-/// Returns a document with this description, as text.
-pub fn described(description: &str) -> String {
-    mutated(&[("/info/description", Some(&format!("{description:?}")))]).to_string()
+/// Returns the checked-in document with this description, and with the version 1.0.0, so that these
+/// tests do not depend on its version.
+pub fn described(description: &str) -> Value {
+    let text = fs::read_to_string(root().join(DOCUMENT)).expect("the document is checked in");
+    let mut document: Value = serde_json::from_str(&text).expect("the document is JSON");
+    document["info"]["version"] = json!("1.0.0");
+    document["info"]["description"] = json!(description);
+    document
 }
 
 /// A repository in a folder of its own, whose name contains a space, as the names of users' folders
@@ -31,7 +35,7 @@ impl Repository {
         fs::create_dir(&repository.root).expect("a folder");
         repository.git("init --quiet --initial-branch main");
         for description in descriptions {
-            repository.commit(DOCUMENT, &described(description));
+            repository.commit(DOCUMENT, &described(description).to_string());
         }
         repository
     }
@@ -76,7 +80,8 @@ impl Repository {
     /// Returns the description and the name of the base of the document with this description,
     /// `None` if there is no base, or the error.
     pub fn base(&self, description: &str) -> Result<Option<(String, String)>, String> {
-        let present = Document::parse("this test", &described(description)).expect("a document");
+        let present =
+            Document::parse("this test", &described(description).to_string()).expect("a document");
         let base = base(&self.root, &present).map_err(|error| format!("{error:#}"))?;
         Ok(base.map(|base| {
             let description = base.json["info"]["description"].as_str().expect("a description");
