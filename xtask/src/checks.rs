@@ -35,7 +35,7 @@ const DRIFT_TESTS: [&str; 6] = ["--test", "golden", "--test", "suite", "--", "up
 pub fn test() -> Result<()> {
     let sh = linting_shell()?;
     step("format", cmd!(sh, "cargo fmt --all --check"))?;
-    faults::check_all()?;
+    faults::check()?;
     step("build", cmd!(sh, "cargo build --all-targets"))?;
     drift()?;
     step("compatibility check", cmd!(sh, "cargo xtask compat"))?;

@@ -31,8 +31,8 @@ const INSTEAD: &str = "compare with a file: `cargo xtask compat --against FILE`"
 /// The arguments of the compatibility check.
 #[derive(Args)]
 pub struct Flags {
-    /// Revision or file to compare with [default: the last release, which is a tag `v*`; before the
-    /// first release, the merge base with origin/main]
+    /// Revision or file to compare with [default: the last release, which is a tag such as `v1.2.0`;
+    /// before the first release, the merge base with origin/main]
     #[arg(long, value_name = "REV|FILE")]
     against: Option<String>,
     /// The output format

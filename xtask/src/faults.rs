@@ -36,7 +36,6 @@ struct Fault {
 /// Looks for the faults, and prints a table.
 pub fn run(args: &Faults) -> Result<()> {
     let mut faults = read()?;
-    check(&faults)?;
     for name in &args.names {
         ensure!(faults.iter().any(|fault| fault.name == *name), "there is no fault {name}");
     }
@@ -55,41 +54,35 @@ pub fn run(args: &Faults) -> Result<()> {
         let Fault { name, what, .. } = fault;
         let found = look_for(&sh, &copy, &tests, fault);
         let found = found.with_context(|| format!("cannot look for {name}"))?;
-        let found = found.map_or_else(
-            || {
-                missed.push(name.as_str());
-                "**nothing**".to_owned()
-            },
-            |test| format!("`{test}`"),
-        );
-        println!("| `{name}` | {what} | {found} |");
+        if let Some(test) = found {
+            println!("| `{name}` | {what} | `{test}` |");
+        } else {
+            println!("| `{name}` | {what} | **nothing** |");
+            missed.push(name.as_str());
+        }
     }
     ensure!(missed.is_empty(), "no test has found: {}", missed.join(", "));
     Ok(())
 }
 
 /// Fails unless each patch applies to the checkout.
-pub fn check_all() -> Result<()> {
-    check(&read()?)
+pub fn check() -> Result<()> {
+    read().map(drop)
 }
 
-fn check(faults: &[Fault]) -> Result<()> {
+/// Reads the faults, each of which must apply to the checkout.
+fn read() -> Result<Vec<Fault>> {
     let sh = shell()?;
-    for Fault { name, patch, .. } in faults {
+    let mut faults = Vec::new();
+    for patch in sh.read_dir(FOLDER)? {
+        let fault = parse(patch)?;
+        let Fault { name, patch, .. } = &fault;
         quietly(cmd!(sh, "git apply --check {patch}")).with_context(|| {
             format!("the fault {name} does not apply any more: move {FOLDER}/{name}.patch along")
         })?;
+        faults.push(fault);
     }
-    Ok(())
-}
-
-fn read() -> Result<Vec<Fault>> {
-    let mut paths: Vec<_> = fs::read_dir(root().join(FOLDER))?
-        .map(|entry| Ok(entry?.path()))
-        .collect::<Result<Vec<_>>>()?;
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "patch"));
-    paths.sort();
-    paths.into_iter().map(parse).collect()
+    Ok(faults)
 }
 
 fn parse(patch: PathBuf) -> Result<Fault> {
