@@ -14,7 +14,6 @@
 
 mod args;
 mod process;
-mod stdout;
 mod tls;
 
 use std::io::{self, IsTerminal};
@@ -33,8 +32,9 @@ use tokio::time::timeout;
 
 use crate::admin::Admin;
 use crate::command::serve::args::FirstToken;
-use crate::command::serve::process::{http_runtime, notify_supervisor, raise_open_files};
-use crate::command::serve::stdout::print_address;
+use crate::command::serve::process::{
+    http_runtime, notify_supervisor, print_address, raise_open_files,
+};
 use crate::command::serve::tls::{TlsFiles, reload_at_hangup};
 use crate::command::shared::StoreArgs;
 use crate::command::token;

@@ -1,7 +1,9 @@
-//! What the process takes from the operating system, and what it tells its supervisor.
+//! The process and its surroundings: the resources that it takes from the operating system, what it
+//! prints to stdout once it listens, and how it notifies its supervisor.
 
 use std::env;
 use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
@@ -11,6 +13,10 @@ use std::thread::available_parallelism;
 use anyhow::{Context, Result};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::runtime::{Builder, Runtime};
+
+use crate::command::serve::args::Args;
+use crate::command::shared::print;
+use crate::service::{Example, Service};
 
 /// The maximum number of threads that serve HTTP. Larger numbers were not measured.
 const MAX_HTTP_THREADS: usize = 4;
@@ -33,6 +39,34 @@ pub fn http_runtime() -> io::Result<Runtime> {
         return Builder::new_current_thread().enable_all().build();
     }
     Builder::new_multi_thread().worker_threads(threads).enable_all().build()
+}
+
+/// Prints where the server listens, after a command that uses the first token if there is one.
+pub fn print_address(
+    service: &Service,
+    args: &Args,
+    address: SocketAddr,
+    has_first_token: bool,
+) -> Result<()> {
+    let scheme = if args.tls.is_some() { "https" } else { "http" };
+    let request = if has_first_token { request(service, scheme, address) } else { String::new() };
+    print(&format!("{request}{} listening on {scheme}://{address}\n", service.names.program))
+}
+
+/// Returns a command that uses the first token.
+fn request(service: &Service, scheme: &str, mut address: SocketAddr) -> String {
+    // An address to which a client on this machine can connect.
+    match address.ip() {
+        IpAddr::V4(Ipv4Addr::UNSPECIFIED) => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(Ipv6Addr::UNSPECIFIED) => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        _ => {}
+    }
+    let Example { path, body, .. } = service.example;
+    format!(
+        "curl {scheme}://{address}{path} -H \"Authorization: Bearer $TOKEN\" \
+         -H 'Content-Type: application/json' -d '{}'\n",
+        body(),
+    )
 }
 
 /// Notifies the supervisor, such as systemd (sd_notify(3)), if there is one. Callers ignore errors,
