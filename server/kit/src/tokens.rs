@@ -1,8 +1,4 @@
-//! Bearer tokens: their format, how they are issued, and the tokens that a server accepts.
-//!
-//! A token is the prefix, 32 random base62 characters (190 bits), and the CRC-32 of these
-//! characters as six base62 digits. The prefix and the checksum let a secret scanner recognize a
-//! leaked token offline, and let the service refuse a mistyped token without a lookup.
+//! The bearer tokens that a server accepts.
 //!
 //! Authentication never reads the store. A dedicated thread reads all tokens twice a second, and
 //! each snapshot is valid for the duration of the [`LEASE`], counted from before it was read. A
@@ -11,9 +7,9 @@
 //! that cannot read its store. It does not include a paused virtual machine, whose clock stops with
 //! it, and a server that still reads an old primary. Expiry is checked at each request.
 //!
-//! A token exists as text in only two places: where it is parsed, and where it is shown to its
-//! owner, once. Nothing here may print a token, and a snapshot contains only the digest and the
-//! first characters of each token.
+//! Nothing here sees a token: a snapshot contains only the digest and the first characters of each.
+
+mod format;
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -25,96 +21,25 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::ensure;
-use chrono::{DateTime, Utc};
-use groundwork_store::token::{StoredToken, TokenDigest, TokenName};
+use chrono::Utc;
+use groundwork_store::token::{StoredToken, TokenDigest};
 use groundwork_store::{self as store, Engine, WarningDedup};
 use metrics::{Unit, describe_gauge, gauge};
 use nix::time::{ClockId, clock_gettime};
 use parking_lot::RwLock;
-use rand::{RngExt, distr::Alphanumeric};
-use sha2::{Digest, Sha256};
 use slog::{Logger, warn};
 use tokio::sync::Semaphore;
 use tokio::time::interval;
 
 use crate::error::{ErrorCode, Refusal};
 
+pub use format::{issue, parse};
+
 /// How long a server may use the tokens that it has read.
 ///
 /// A command that changes the tokens waits for this duration. After that, every server has either
 /// read the change or accepts no token.
 pub const LEASE: Duration = Duration::from_secs(2);
-
-/// Issues a new token with this prefix. Returns the token, to be shown to its owner, and the entry
-/// that makes a store accept it.
-pub fn issue(
-    prefix: &str,
-    name: TokenName,
-    expires_at: Option<DateTime<Utc>>,
-) -> (Token, StoredToken) {
-    let token = Token::random(prefix);
-    let stored = StoredToken {
-        name,
-        digest: digest(token.reveal()),
-        first_characters: token.reveal()[..prefix.len() + SHOWN].to_owned(),
-        created_at: Utc::now(),
-        expires_at,
-    };
-    (token, stored)
-}
-
-const SECRET: usize = 32;
-const CHECKSUM: usize = 6;
-
-/// How many of the 32 random characters `token list` shows, so that the owner of a token can
-/// recognize it: too few to guess the rest.
-const SHOWN: usize = 4;
-
-const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-
-/// A new token. It does not implement `Debug`, so it cannot be logged by accident.
-pub struct Token(String);
-
-impl Token {
-    /// Creates a token with the thread-local cryptographic generator, which is seeded by the
-    /// operating system.
-    fn random(prefix: &str) -> Self {
-        let secret = [(); SECRET].map(|()| rand::rng().sample(Alphanumeric));
-        let sum = checksum(&secret);
-        let random = secret.iter().chain(&sum).map(|byte| char::from(*byte));
-        Self(prefix.chars().chain(random).collect())
-    }
-
-    /// Returns the text of the token, to be shown to its owner. Everything else may use at most its
-    /// prefix and [`SHOWN`] characters.
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-/// Parses a token, accepted or not, and returns the digest that a store would keep of it. Returns
-/// `None` if the prefix, the length, the alphabet or the checksum is wrong.
-pub fn parse(prefix: &str, text: &str) -> Option<TokenDigest> {
-    let random = text.as_bytes().strip_prefix(prefix.as_bytes())?;
-    let (secret, sum) = random.split_at_checked(SECRET)?;
-    let is_valid = random.iter().all(u8::is_ascii_alphanumeric) && sum == checksum(secret);
-    is_valid.then(|| digest(text))
-}
-
-/// Plain SHA-256 is sufficient, because 190 random bits cannot be guessed with a dictionary.
-fn digest(token: &str) -> TokenDigest {
-    TokenDigest(Sha256::digest(token.as_bytes()).into())
-}
-
-fn checksum(secret: &[u8]) -> [u8; CHECKSUM] {
-    let mut rest = crc32fast::hash(secret);
-    let mut digits = [b'0'; CHECKSUM];
-    for digit in digits.iter_mut().rev() {
-        *digit = BASE62[(rest % 62) as usize];
-        rest /= 62;
-    }
-    digits
-}
 
 /// How often the tokens are read.
 const READ_EVERY: Duration = Duration::from_millis(500);
@@ -312,6 +237,3 @@ fn now() -> Duration {
     let now = clock_gettime(ClockId::CLOCK_BOOTTIME).expect("Linux has this clock since 2.6.39");
     now.into()
 }
-
-#[cfg(test)]
-mod tests;
