@@ -102,7 +102,6 @@ keywords! {
     "enum"                  ANY       Array  []     Field
     "format"                ANY       String ""     Field
     "items"                 ANY       Object null   Field
-    "not"                   ANY       Object null   Field
     "nullable"              ANY       Bool   false  Field
     "oneOf"                 ANY       Array  []     Field
     "properties"            ANY       Object {}     Field
@@ -111,6 +110,7 @@ keywords! {
     "writeOnly"             ANY       Bool   false  Field
     "x-error-codes"         ANY       Array  []     Field
     "x-extensible-enum"     ANY       Array  []     Field
+    "not"                   SCHEMA    Object null   Whole(LimitTightened, Limit)
     "xml"                   SCHEMA    Object {}     Whole(Whole, Whole)
 
     // Keywords of other objects.

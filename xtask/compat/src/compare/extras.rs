@@ -6,50 +6,32 @@ use serde_json::Value;
 
 use super::Comparison;
 use super::graph::Spot;
-use crate::keyword::{Rule, keyword};
 use crate::kind::Kind;
-use crate::model::{Extras, ExtrasByObject, Text, Whole};
+use crate::model::{Extra, Extras, Text};
 
 impl Comparison<'_> {
-    /// Compares the extras of several objects, by the names of the objects.
-    pub(super) fn extras_by_object(
-        &mut self,
-        at: &Spot,
-        old: &ExtrasByObject,
-        new: &ExtrasByObject,
-    ) {
-        for (name, old) in old {
-            self.extras(&at.below(name), old, &new[name]);
-        }
-    }
-
     /// Compares the extras of two objects. Schemas to which both refer are queued.
     pub(super) fn extras(&mut self, at: &Spot, old: &Extras, new: &Extras) {
-        let Extras { whole, unknown } = old;
-        for name in whole.keys().chain(new.whole.keys()).collect::<BTreeSet<_>>() {
-            let (was, is) = (whole.get(name), new.whole.get(name));
-            let kind = match (keyword(name).map(|keyword| keyword.rule), was) {
-                (Some(Rule::Whole { added, .. }), None) => added,
-                (Some(Rule::Whole { changed, .. }), Some(_)) => changed,
-                _ => Kind::Extension,
+        for name in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
+            let at = at.below(name);
+            let (was, is) = (old.get(name), new.get(name));
+            let kind = match (was, is) {
+                (Some(was), Some(is)) if was.changed != is.changed => Kind::Unknown,
+                (Some(was), _) => was.changed,
+                (None, is) => is.map_or(Kind::Unknown, |is| is.added),
             };
-            self.whole(&at.below(name), kind, was, is);
-        }
-        for name in unknown.keys().chain(new.unknown.keys()).collect::<BTreeSet<_>>() {
-            let (was, is) = (unknown.get(name), new.unknown.get(name));
-            self.whole(&at.below(name), Kind::Unknown, was, is);
-        }
-    }
-
-    fn whole(&mut self, at: &Spot, kind: Kind, old: Option<&Whole>, new: Option<&Whole>) {
-        let json = |whole: Option<&Whole>| Some(whole?.json.clone());
-        self.json(at, kind, json(old).as_ref(), json(new).as_ref());
-        let (Some(old), Some(new)) = (old, new) else {
-            return;
-        };
-        let Whole { json: _, references } = old;
-        for name in references.intersection(&new.references) {
-            self.queue(at, name, name);
+            let json = |extra: Option<&Extra>| extra.map(|extra| extra.json.clone());
+            self.json(&at, kind, json(was).as_ref(), json(is).as_ref());
+            let (Some(was), Some(is)) = (was, is) else { continue };
+            for name in was.references.intersection(&is.references) {
+                self.queue(&at, name, name);
+                let [before, after] =
+                    [self.old, self.new].map(|document| document.model.schemas.get(name));
+                if kind == Kind::Limit && before != after {
+                    // A type that allows more inside `not` allows less outside of it.
+                    self.report(&at, kind, Some(name.short()), Some(name.short()));
+                }
+            }
         }
     }
 

@@ -42,7 +42,7 @@ impl Comparison<'_> {
 }
 
 /// The number of kinds of keys.
-const LEVELS: usize = 6;
+const LEVELS: usize = 5;
 
 struct Part<'a> {
     schema: &'a Rc<Schema>,
@@ -68,12 +68,10 @@ impl<'a> Part<'a> {
         // Externally tagged enums of Rust have schemas with one required property.
         let is_tagged = resolved.required.len() == 1 && constants.is_empty();
         let only_required = resolved.required.iter().filter(|_| is_tagged);
-        let fingerprint = document.model.fingerprints.of_schema(schema);
         let titles = schema.generated.title.iter().map(ToString::to_string);
         let names = schema.type_name().into_iter().map(|name| name.as_str().to_owned());
         let keys = [
             vec![format!("{:?}", Schema { discriminator: None, ..(**schema).clone() })],
-            vec![fingerprint.to_string()],
             constants,
             only_required.map(ToString::to_string).collect(),
             titles.chain(names).collect(),

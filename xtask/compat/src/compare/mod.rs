@@ -161,7 +161,7 @@ impl Comparison<'_> {
     /// Compares the extras of the document, of `components` and of `paths`.
     fn document_extras(&mut self) {
         let at = self.graph.node(Place::default());
-        self.extras_by_object(&at, &self.old.model.extras, &self.new.model.extras);
+        self.extras(&at, &self.old.model.extras, &self.new.model.extras);
     }
 
     /// Adds to each change the operations that it affects, and merges equal changes.

@@ -56,10 +56,10 @@ impl Comparison<'_> {
         self.field(&at, body.as_ref(), new.body.as_ref());
         self.responses(&response, responses, &new.responses);
         // In a callback, the service sends the request, and the client sends the response.
-        for name in extras[""].whole.get("callbacks").iter().flat_map(|whole| &whole.references) {
+        for name in extras.get("callbacks").iter().flat_map(|extra| &extra.references) {
             self.queue(&response, name, name);
         }
-        self.extras_by_object(&at, extras, &new.extras);
+        self.extras(&at, extras, &new.extras);
         let has_other_urls = !url_paths.is_subset(&new.url_paths);
         if has_other_urls || !has_moved && *servers != new.servers {
             let kind = if has_other_urls { Kind::Address } else { Kind::Server };

@@ -113,6 +113,7 @@ impl Comparison<'_> {
         self.default(&default_at, default.as_ref(), new.annotations.default.as_ref());
         self.codes(at, codes, &new.annotations.codes);
         self.extras(at, extras, &new.annotations.extras);
+        self.extras(at, &old.others, &new.others);
     }
 
     /// Compares the defaults.
@@ -179,8 +180,8 @@ impl Comparison<'_> {
             alternatives: _,
             discriminator: _,
             all_of,
-            not,
             limits,
+            others: _,
             annotations: _,
             generated: _,
         } = &**old;
@@ -195,8 +196,8 @@ impl Comparison<'_> {
         self.properties(at, old, new);
         self.alternatives(at, old, new);
         self.discriminators(at, old, new);
-        let [additional_at, items_at, enum_at, all_of_at, not_at] =
-            [".*", "[]", "enum", "allOf", "not"].map(|name| at.below(name));
+        let [additional_at, items_at, enum_at, all_of_at] =
+            [".*", "[]", "enum", "allOf"].map(|name| at.below(name));
         self.additional_properties(&additional_at, additional, &new.additional_properties);
         match (items, &new.items) {
             (Some(old), Some(new)) => self.schema(&items_at, old, new),
@@ -209,23 +210,7 @@ impl Comparison<'_> {
         self.enumeration(&enum_at, enumeration.as_ref(), new.enumeration.as_ref());
         let parts: [&[Rc<Schema>]; 2] = [all_of, &new.all_of];
         self.parts(&all_of_at, parts, Kind::LimitLoosened, Kind::LimitTightened);
-        self.not(&not_at, not.as_deref(), new.not.as_deref());
         self.limits(at, limits, &new.limits);
-    }
-
-    /// Compares `not` by fingerprints. A comparison keyword by keyword would be wrong, because a
-    /// schema that allows more inside `not` allows less outside of it.
-    fn not(&mut self, at: &Spot, old: Option<&Schema>, new: Option<&Schema>) {
-        let print = |document: &Document, schema| document.model.fingerprints.of_schema(schema);
-        let kind = match (old, new) {
-            (None, None) => return,
-            (None, _) => Kind::LimitTightened,
-            (_, None) => Kind::LimitLoosened,
-            (Some(was), Some(is)) if print(self.old, was) != print(self.new, is) => Kind::Limit,
-            _ if old == new => return,
-            _ => Kind::TypeName,
-        };
-        self.report_schemas(at, kind, old, new);
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Only these types are compared. The comparison destructures each of them without `..`, so a new
 //! field without a rule does not compile. A keyword without a field is in [`Extras`]. Fields marked
-//! `skip` do not count when two values are compared, sorted or hashed.
+//! `skip` do not count when two values are compared or sorted.
 //!
 //! Nothing here knows that there are two documents.
 
@@ -12,10 +12,11 @@ mod schema;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use crate::kind::Kind;
 pub use limit::allows;
 pub use schema::{
-    AdditionalProperties, Alternatives, Annotations, Code, Discriminator, Fingerprints, Generated,
-    Nullable, Origins, Pointer, Schema, is_any,
+    AdditionalProperties, Alternatives, Annotations, Code, Discriminator, Generated, Nullable,
+    Origins, Pointer, Schema, is_any,
 };
 
 /// A string of the document, which is cheap to clone.
@@ -30,10 +31,8 @@ pub struct Model {
     pub schemas: BTreeMap<Pointer, Rc<Schema>>,
     /// The schemas that are the target of a `$ref`.
     pub referenced: BTreeSet<Pointer>,
-    /// The fingerprints of `schemas`.
-    pub fingerprints: Fingerprints,
     /// The extras of the document, of `components` and of `paths`.
-    pub extras: ExtrasByObject,
+    pub extras: Extras,
 }
 
 /// An operation, with everything that it inherits from its path and from the document.
@@ -50,7 +49,7 @@ pub struct Operation {
     /// The responses by status.
     pub responses: BTreeMap<Text, Response>,
     /// The extras of the operation, of its path and of its `responses`.
-    pub extras: ExtrasByObject,
+    pub extras: Extras,
 }
 
 /// The security requirements of an operation. A request has to satisfy one of them. Each is the set
@@ -99,29 +98,21 @@ pub struct Response {
     pub extras: Extras,
 }
 
-/// The extras of several objects. The one that contains the others has an empty name.
-pub type ExtrasByObject = BTreeMap<&'static str, Extras>;
+/// The keywords of an object that have no field of their own in the model: extensions, keywords
+/// that are compared as a whole, and unknown keywords. A keyword of an inner object, such as
+/// `responses`, has the name of the object before its own. A value in place of an object has an
+/// empty name.
+pub type Extras = BTreeMap<Text, Extra>;
 
-/// The keywords of an object that have no field of their own in the model.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Extras {
-    /// The extensions, and the keywords with [`Rule::Whole`](crate::keyword::Rule::Whole).
-    pub whole: BTreeMap<Text, Whole>,
-    /// The unknown keywords. A value in place of an object is here under the empty name.
-    pub unknown: BTreeMap<Text, Whole>,
-}
-
-/// A value that is compared as a whole.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Whole {
+/// A keyword that is compared as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Extra {
     /// The value as JSON.
     pub json: Text,
     /// The schemas to which the value has a `$ref`.
     pub references: BTreeSet<Pointer>,
-}
-
-impl Whole {
-    pub fn of(json: &impl ToString) -> Self {
-        Self { json: json.to_string().into(), references: BTreeSet::new() }
-    }
+    /// The kind of change if the keyword is added.
+    pub added: Kind,
+    /// The kind of change if the keyword is changed or removed.
+    pub changed: Kind,
 }

@@ -1,16 +1,15 @@
-//! A schema in normal form, and fingerprints that do not depend on the names of schemas.
+//! A schema in normal form.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
 use derive_where::derive_where;
 
-use super::{Extras, Text, Whole};
+use super::{Extras, Text};
 
 /// A schema. Two schemas are equal if they allow the same values with the same annotations.
 #[derive(Clone, Default)]
-#[derive_where(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive_where(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Schema {
     /// The target of `$ref`. Beside it, only `annotations` and `generated` have values.
     pub reference: Option<Pointer>,
@@ -28,9 +27,10 @@ pub struct Schema {
     pub discriminator: Option<Box<Discriminator>>,
     /// The parts of `allOf` that could not be merged into this schema.
     pub all_of: Vec<Rc<Schema>>,
-    pub not: Option<Rc<Schema>>,
     /// `maximum`, `maxLength`, `pattern` and so on as JSON, by keyword.
     pub limits: BTreeMap<&'static str, Text>,
+    /// `not`, and the unknown keywords, which may limit values.
+    pub others: Extras,
     pub annotations: Annotations,
     #[derive_where(skip)]
     pub generated: Generated,
@@ -38,7 +38,7 @@ pub struct Schema {
 
 /// The keywords of a schema that do not limit values, and `nullable`. A place that uses a type may
 /// add them to those of the type, as with `allOf: [{$ref: …}]` and `nullable` beside it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Annotations {
     pub nullable: Nullable,
     /// `default` as JSON
@@ -65,10 +65,9 @@ pub struct Generated {
 /// itself and inline parts.
 pub type Origins = BTreeMap<Option<Pointer>, BTreeSet<Text>>;
 
-/// A JSON pointer to a schema. It is not hashed, so equal fingerprints do not need equal names.
+/// A JSON pointer to a schema.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[derive_where(Hash)]
-pub struct Pointer(#[derive_where(skip)] Text);
+pub struct Pointer(Text);
 
 impl Pointer {
     /// The pointer to the named schemas.
@@ -96,7 +95,7 @@ impl Pointer {
 }
 
 /// Whether null is allowed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Nullable {
     #[default]
     No,
@@ -106,7 +105,7 @@ pub enum Nullable {
 }
 
 /// `additionalProperties`
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AdditionalProperties {
     #[default]
     Any,
@@ -115,7 +114,7 @@ pub enum AdditionalProperties {
 }
 
 /// `oneOf` or `anyOf`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Alternatives {
     /// `oneOf` or `anyOf`
     pub keyword: &'static str,
@@ -124,7 +123,7 @@ pub struct Alternatives {
 
 /// A discriminator.
 #[derive(Clone)]
-#[derive_where(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive_where(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Discriminator {
     /// `propertyName`
     pub property: Text,
@@ -136,7 +135,7 @@ pub struct Discriminator {
 }
 
 /// A value of `x-extensible-enum` or `x-error-codes`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Code {
     /// Whether it is in `x-extensible-enum`.
     pub is_listed: bool,
@@ -149,22 +148,15 @@ impl Annotations {
     /// keyword, these take precedence.
     pub fn over(self, inner: &Self) -> Self {
         let Self { nullable, default, is_read_only, is_write_only, codes, extras } = self;
-        let Extras { whole, unknown } = extras;
-        let both = |own: BTreeMap<Text, Whole>, inner: &BTreeMap<Text, Whole>| {
-            let mut both = inner.clone();
-            both.extend(own);
-            both
-        };
+        let mut all_extras = inner.extras.clone();
+        all_extras.extend(extras);
         Self {
             nullable: if nullable == Nullable::No { inner.nullable } else { nullable },
             default: default.or_else(|| inner.default.clone()),
             is_read_only: is_read_only || inner.is_read_only,
             is_write_only: is_write_only || inner.is_write_only,
             codes: if codes.is_empty() { inner.codes.clone() } else { codes },
-            extras: Extras {
-                whole: both(whole, &inner.extras.whole),
-                unknown: both(unknown, &inner.extras.unknown),
-            },
+            extras: all_extras,
         }
     }
 }
@@ -192,67 +184,5 @@ impl Schema {
 
 /// Whether a schema allows every value.
 pub fn is_any(schema: &Schema) -> bool {
-    schema.annotations.extras.unknown.is_empty() && schema.bare() == Schema::default()
-}
-
-/// Collects the references inside a schema, in the order of the fields.
-pub fn references(schema: &Schema, all: &mut Vec<Pointer>) {
-    all.extend(schema.reference.clone());
-    all.extend(schema.discriminator.iter().flat_map(|one| one.types.values().cloned()));
-    let additional = match &schema.additional_properties {
-        AdditionalProperties::Schema(schema) => Some(schema),
-        AdditionalProperties::Any | AdditionalProperties::None => None,
-    };
-    let alternatives = schema.alternatives.iter().flat_map(|all| &all.list);
-    let properties = schema.properties.values().chain(additional);
-    let parts = properties.chain(&schema.items).chain(&schema.all_of).chain(&schema.not);
-    parts.chain(alternatives).for_each(|schema| references(schema, all));
-}
-
-/// A fingerprint of each schema. Two schemas with different names and the same fingerprint most
-/// likely are one schema that was renamed.
-#[derive(Default)]
-pub struct Fingerprints(BTreeMap<Pointer, u64>);
-
-impl Fingerprints {
-    /// Computes the fingerprints of all schemas. A fingerprint covers the schemas that are up to
-    /// four references away.
-    pub fn of(schemas: &BTreeMap<Pointer, Rc<Schema>>) -> Self {
-        let own: Vec<_> = schemas
-            .iter()
-            .map(|(pointer, schema)| {
-                let mut all = Vec::new();
-                references(schema, &mut all);
-                (pointer, hash(&**schema), all)
-            })
-            .collect();
-        let mut fingerprints = Self::default();
-        for _ in 0..4 {
-            let next = own.iter().map(|(pointer, own, references)| {
-                ((*pointer).clone(), fingerprints.with(*own, references))
-            });
-            fingerprints = Self(next.collect());
-        }
-        fingerprints
-    }
-
-    /// The fingerprint of any schema of the document, also of an inline one.
-    pub fn of_schema(&self, schema: &Schema) -> u64 {
-        let mut all = Vec::new();
-        references(schema, &mut all);
-        self.with(hash(schema), &all)
-    }
-
-    /// Adds the fingerprints of references to a hash. The order of the references does not matter.
-    fn with(&self, own: u64, references: &[Pointer]) -> u64 {
-        let all = references.iter().filter_map(|pointer| self.0.get(pointer));
-        hash(&(own, all.fold(0_u64, |sum, one| sum.wrapping_add(*one))))
-    }
-}
-
-/// The hash of a value.
-fn hash(value: &(impl Hash + ?Sized)) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
+    schema.bare() == Schema::default()
 }

@@ -5,8 +5,9 @@ use std::rc::Rc;
 
 use anyhow::Result;
 
+use super::Reader;
+use super::keywords::Keywords;
 use super::schema::Position;
-use super::{Keywords, Reader};
 use crate::json::Json;
 use crate::model::{Content, Field, FieldValue, MediaType, Nullable, Response, Schema};
 

@@ -103,7 +103,7 @@ impl Reader<'_> {
         }
         if is_reference {
             // Extensions of the type do not apply to this schema.
-            annotations.extras.whole.clear();
+            annotations.extras.clear();
             if let Some(discriminator) = &mut schema.discriminator {
                 discriminator.is_own = false;
             }
@@ -140,7 +140,6 @@ fn add_alternatives(
 /// keywords beside `allOf` become one more part.
 fn split(mut schema: Schema, all_of: Vec<Rc<Schema>>) -> (Annotations, Vec<Rc<Schema>>) {
     let mut annotations = take(&mut schema.annotations);
-    schema.annotations.extras.unknown = take(&mut annotations.extras.unknown);
     schema.generated = Generated::default();
     let mut parts = Vec::new();
     if schema != Schema::default() {
@@ -211,7 +210,7 @@ fn conflict(one: &Schema, other: &Schema) -> bool {
         || differ(one.format.as_ref(), other.format.as_ref())
         || differ(one.alternatives.as_ref(), other.alternatives.as_ref())
         || differ(one.discriminator.as_ref(), other.discriminator.as_ref())
-        || differ(one.not.as_ref(), other.not.as_ref())
+        || one.others.iter().any(|(name, extra)| differ(Some(extra), other.others.get(name)))
 }
 
 /// Adds the keywords of a part to a schema that does not [`conflict`] with it.
@@ -228,8 +227,8 @@ fn add(merged: &mut Schema, part: Schema) {
         alternatives,
         discriminator,
         all_of: _,
-        not,
         limits,
+        others,
         annotations,
         generated: _,
     } = part;
@@ -239,7 +238,7 @@ fn add(merged: &mut Schema, part: Schema) {
     merged.format = merged.format.take().or(format);
     merged.alternatives = merged.alternatives.take().or(alternatives);
     merged.discriminator = merged.discriminator.take().or(discriminator);
-    merged.not = merged.not.take().or(not);
+    merged.others.extend(others);
     for (name, limit) in limits {
         let own = merged.limits.remove(name);
         let stricter = match own {

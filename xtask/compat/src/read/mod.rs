@@ -27,22 +27,21 @@
 
 mod discriminator;
 mod field;
+mod keywords;
 mod merge;
 mod operation;
 mod schema;
 mod security;
-mod whole;
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use crate::json::{Json, decoded, step};
-use crate::keyword::{Rule, keyword};
-use crate::model::{Extras, ExtrasByObject, Fingerprints, Model, Pointer, Schema, Whole};
+use crate::model::{Extras, Model, Pointer, Schema};
 use discriminator::Children;
+use keywords::{Keywords, MOST_VALUES, within};
 
 /// Reads a document.
 pub fn model(document: &Value) -> Result<Model> {
@@ -52,13 +51,17 @@ pub fn model(document: &Value) -> Result<Model> {
         model: Model::default(),
         open: Vec::new(),
         copied: 0,
+        copied_values: 0,
         pending: Vec::new(),
         document,
     };
     reader.operations()?;
     reader.schemas()?;
-    reader.model.fingerprints = Fingerprints::of(&reader.model.schemas);
     reader.model.extras = reader.document_extras();
+    ensure!(
+        reader.copied_values < MOST_VALUES,
+        "the references in callbacks, `encoding` and the like lead to too many values"
+    );
     Ok(reader.model)
 }
 
@@ -70,6 +73,8 @@ struct Reader<'t> {
     open: Vec<Pointer>,
     /// The number of properties that were copied from one type into another one by `allOf`.
     copied: usize,
+    /// The number of values that were copied into those that are compared as a whole.
+    copied_values: usize,
     /// The schemas to be read.
     pending: Vec<Pointer>,
 }
@@ -101,40 +106,18 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads the extras of the document, of `components` and of `paths`.
-    fn document_extras(&mut self) -> ExtrasByObject {
+    fn document_extras(&mut self) -> Extras {
         let document = self.document.clone();
         let mut root = Keywords::of(&document);
         root.unread.retain(|name, _| !READ.contains(name));
-        let mut all = ExtrasByObject::from([("", self.extras(root, "document"))]);
+        let mut extras = self.extras(root, "document");
         for name in ["components", "paths"] {
             let object = document.get(name).filter(|json| json.is_object());
             let mut keywords = object.map(|json| Keywords::of(&json)).unwrap_or_default();
             // `paths` has paths and extensions, and nothing else counts (Paths Object).
             let is_read = |other: &str| other.starts_with("x-") || name == "components";
             keywords.unread.retain(|name, _| !COMPONENTS.contains(name) && is_read(name));
-            all.insert(name, self.extras(keywords, name));
-        }
-        all
-    }
-
-    /// Reads the remaining keywords of an object, and leaves out the text for people.
-    fn extras(&mut self, keywords: Keywords<'t>, owner: &str) -> Extras {
-        let mut extras = Extras::default();
-        for (name, value) in keywords.unread {
-            let known =
-                keyword(name).filter(|one| (one.fits)(&value) && one.applies_to(Some(owner)));
-            match known.map(|keyword| keyword.rule) {
-                Some(Rule::Words) => {}
-                Some(Rule::Whole { .. }) => {
-                    extras.whole.insert(name.into(), self.whole(&value));
-                }
-                _ if name.starts_with("x-") => {
-                    extras.whole.insert(name.into(), Whole::of(&value));
-                }
-                _ => {
-                    extras.unknown.insert(name.into(), Whole::of(&value));
-                }
-            }
+            extras.extend(within(name, self.extras(keywords, name)));
         }
         extras
     }
@@ -169,35 +152,6 @@ fn target<'t>(document: &Json<'t>, reference: &str) -> Result<Option<Json<'t>>> 
         "the `$ref` `{reference}` leads out of the document: bundle the files first"
     );
     Ok(Json::find(document.value, &pointer))
-}
-
-/// The keywords of an object that were not read yet, without those that have their default value.
-#[derive(Default)]
-struct Keywords<'t> {
-    unread: BTreeMap<&'t str, Json<'t>>,
-}
-
-impl<'t> Keywords<'t> {
-    fn of(object: &Json<'t>) -> Self {
-        let entries = object.entries().filter(|(name, value)| {
-            !keyword(name).map_or(value.is_null(), |keyword| keyword.is_default(value))
-        });
-        Self { unread: entries.collect() }
-    }
-
-    /// Removes a keyword and returns its value, if the value has the right type.
-    fn take(&mut self, name: &str) -> Option<Json<'t>> {
-        let fits = |value: &Json<'t>| keyword(name).is_none_or(|keyword| (keyword.fits)(value));
-        if self.unread.get(name).is_some_and(fits) { self.unread.remove(name) } else { None }
-    }
-
-    fn take_text(&mut self, name: &str) -> Option<&'t str> {
-        self.take(name)?.text()
-    }
-
-    fn take_flag(&mut self, name: &str) -> bool {
-        self.take(name).is_some_and(|value| *value == true)
-    }
 }
 
 /// The items of an array, which may be missing or null.

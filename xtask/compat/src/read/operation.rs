@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::{Keywords, Reader, list};
+use super::keywords::{Keywords, within};
+use super::{Reader, list};
 use crate::json::Json;
-use crate::model::{Extras, Operation, Servers};
+use crate::model::{Operation, Servers};
 
 /// The methods of a Path Item Object.
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
@@ -69,12 +70,11 @@ impl<'t> Reader<'t> {
             self.field(&body, "request", "")
         });
         let mut responses = BTreeMap::new();
-        let mut responses_extras = Extras::default();
+        let mut responses_keywords = Keywords::default();
         if let Some(json) = keywords.unread.remove("responses") {
             ensure!(json.is_object(), "`responses` is not an object");
-            let mut all = Keywords::of(&json);
-            all.unread.retain(|status, _| status.starts_with("x-"));
-            responses_extras = self.extras(all, "responses");
+            responses_keywords = Keywords::of(&json);
+            responses_keywords.unread.retain(|status, _| status.starts_with("x-"));
             for (status, response) in json.entries() {
                 if !status.starts_with("x-") && !response.is_null() {
                     responses.insert(status.into(), self.response(&response)?);
@@ -85,6 +85,9 @@ impl<'t> Reader<'t> {
         path_keywords
             .unread
             .retain(|name, _| !METHODS.contains(name) && !["parameters", "servers"].contains(name));
+        let mut extras = self.extras(keywords, "operation");
+        extras.extend(within("path", self.extras(path_keywords, "path")));
+        extras.extend(within("responses", self.extras(responses_keywords, "responses")));
         Ok(Operation {
             name: format!("{} {path}", method.to_uppercase()),
             url_paths,
@@ -93,11 +96,7 @@ impl<'t> Reader<'t> {
             parameters,
             body: body.transpose()?,
             responses,
-            extras: BTreeMap::from([
-                ("", self.extras(keywords, "operation")),
-                ("path", self.extras(path_keywords, "path")),
-                ("responses", responses_extras),
-            ]),
+            extras,
         })
     }
 }

@@ -5,10 +5,14 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::{Keywords, Reader};
+use super::Reader;
+use super::keywords::{Keywords, without_references};
 use crate::json::{Json, decoded, steps};
 use crate::keyword::keyword;
-use crate::model::{AdditionalProperties, Annotations, Code, Nullable, Pointer, Schema, Whole};
+use crate::kind::Kind;
+use crate::model::{
+    AdditionalProperties, Annotations, Code, Extra, Extras, Nullable, Pointer, Schema,
+};
 
 /// Whether a schema is an entry of `Model::schemas`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,7 +31,7 @@ impl<'t> Reader<'t> {
             None if json.is_object() => self.object(json, position),
             None => {
                 let mut schema = Schema::default();
-                schema.annotations.extras.unknown.insert("".into(), Whole::of(&json));
+                schema.others.insert("".into(), without_references(json, Kind::Unknown));
                 schema
             }
         };
@@ -55,7 +59,6 @@ impl<'t> Reader<'t> {
             type_: keywords.take_text("type").map(Into::into),
             format: keywords.take_text("format").map(Into::into),
             items: keywords.take("items").map(|items| self.schema(&items, Position::Inner)),
-            not: keywords.take("not").map(|not| self.schema(&not, Position::Inner)),
             ..Schema::default()
         };
         let properties = keywords.take("properties");
@@ -93,8 +96,13 @@ impl<'t> Reader<'t> {
             is_read_only: keywords.take_flag("readOnly"),
             is_write_only: keywords.take_flag("writeOnly"),
             codes: codes(&mut keywords),
-            extras: self.extras(keywords, "schema"),
+            extras: Extras::new(),
         };
+        let may_limit = |name: &str, extra: &Extra| name == "not" || extra.changed == Kind::Unknown;
+        (schema.others, schema.annotations.extras) = self
+            .extras(keywords, "schema")
+            .into_iter()
+            .partition(|(name, extra)| may_limit(name, extra));
         schema.generated.title = title;
         if let Some(values) = values {
             enumerate(&mut schema, &values);

@@ -51,6 +51,26 @@ fn references_that_double_chain_or_loop_are_followed_once() {
     }
 }
 
+/// A callback is compared as a whole, so the targets of its references are copied into it. Copied
+/// without a limit, 40 of them would have 2^40 values, and 40,000 would overflow the stack.
+#[test]
+fn callbacks_that_double_or_chain_are_refused() {
+    for (callbacks, references) in [(40, 2), (40_000, 1)] {
+        let mut new = document();
+        let all = &mut new["components"]["callbacks"];
+        for at in 0..callbacks {
+            let next = json!({ "$ref": format!("#/components/callbacks/C{}", at + 1) });
+            all[format!("C{at}")] =
+                if references == 1 { next } else { json!({ "{$a}": next, "{$b}": next }) };
+        }
+        let made = json!({ "$ref": "#/components/callbacks/C0" });
+        new["paths"]["/books"]["post"]["callbacks"] = json!({ "made": made });
+        let (output, status) = compared(&document().to_string(), &new.to_string(), &[]);
+        assert!(output.contains("lead to too many values"), "{output}");
+        assert_eq!((output.lines().count(), status), (1, 2), "{output}");
+    }
+}
+
 #[test]
 fn circular_reference_is_reported_as_not_compared() {
     let inline = json!({ "type": "object", "properties": { "a": {} } });
