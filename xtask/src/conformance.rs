@@ -101,23 +101,23 @@ fn shell() -> Result<Shell> {
     Ok(sh)
 }
 
-/// Prints a shell command, and runs it in the root of the checkout. It must succeed.
-fn each(command: &str) -> Result<()> {
-    println!("{command}");
+/// Prints a line of shell, and runs it in the root of the checkout. It must succeed.
+fn run_line(line: &str) -> Result<()> {
+    println!("{line}");
     let sh = shell()?;
-    quietly(cmd!(sh, "sh -ec {command}")).map(drop)
+    quietly(cmd!(sh, "sh -ec {line}")).map(drop)
 }
 
 /// Runs cargo-deny on the dependencies: licences, versions, sources and advisories. Its
 /// configuration is `.cargo/deny.toml`. Entries there that are not needed are failures, too.
 fn deny() -> Result<()> {
     let check = |what: &str| {
-        each(&format!(
+        run_line(&format!(
             "cargo deny --locked check --deny unmatched-skip --deny unnecessary-skip \
              --deny license-exception-not-encountered {what}"
         ))?;
         // The workspace of the gate has few dependencies, and needs few of the entries.
-        each(&format!(
+        run_line(&format!(
             "cargo deny --locked --manifest-path xtask/compat/Cargo.toml \
              --config .cargo/deny.toml check --allow unmatched-skip --allow unnecessary-skip \
              --allow license-not-encountered --allow license-exception-not-encountered {what}"
@@ -125,7 +125,7 @@ fn deny() -> Result<()> {
     };
     check("bans licenses sources")?;
     // The database is a git repository on a code host that not every machine can reach.
-    match each("cargo deny fetch db") {
+    match run_line("cargo deny fetch db") {
         Ok(()) => check("advisories"),
         Err(error) => {
             let warning = env::var("GITHUB_ACTIONS").map_or("", |_| "::warning::");
@@ -137,21 +137,21 @@ fn deny() -> Result<()> {
 
 /// Runs linters on the document, with all of their recommended rules. A warning is a failure.
 fn linters() -> Result<()> {
-    each("redocly lint openapi/plant-store.json --extends recommended-strict")?;
-    each("openapi-spec-validator openapi/plant-store.json --validation-errors all")
+    run_line("redocly lint openapi/plant-store.json --extends recommended-strict")?;
+    run_line("openapi-spec-validator openapi/plant-store.json --validation-errors all")
 }
 
 /// Runs markdownlint on every page of the repository: no line is too long, and every link leads to
 /// an existing file and heading.
 fn markdown() -> Result<()> {
-    each("markdownlint-cli2 --config target/conformance/pages.markdownlint-cli2.mjs")
+    run_line("markdownlint-cli2 --config target/conformance/pages.markdownlint-cli2.mjs")
 }
 
 /// Runs Prometheus' own checker on the configuration for Prometheus, and on the alerts that it
 /// loads.
 fn alerts() -> Result<()> {
     if found_or_skipped("promtool", "promtool --version", "`apt-get install prometheus`")? {
-        each("promtool check config server/prometheus.yaml")?;
+        run_line("promtool check config server/prometheus.yaml")?;
     }
     Ok(())
 }
@@ -174,8 +174,8 @@ fn clients() -> Result<()> {
 /// Writes the document as a page for people, and the document itself, to `target/docs`. The page
 /// loads nothing else.
 fn page() -> Result<()> {
-    each("mkdir -p target/docs && cp openapi/plant-store.json target/docs")?;
-    each(
+    run_line("mkdir -p target/docs && cp openapi/plant-store.json target/docs")?;
+    run_line(
         "redocly build-docs openapi/plant-store.json --inlineBundle --output target/docs/index.html",
     )
 }
