@@ -168,6 +168,13 @@ impl Fault {
         matches!(self, Self::BackendKilled | Self::Failover)
     }
 
+    /// Whether only an answer shows that it has met the service: the service finds out by itself that
+    /// a database that is up must not be used.
+    pub fn is_shown_by_answers(self) -> bool {
+        let is_noticed = matches!(self, Self::NoSync | Self::ReadOnly | Self::NoConnections);
+        is_noticed || matches!(self, Self::Fails(Call::Read | Call::Write, File::Wal))
+    }
+
     /// Whether a file is not in place. A command could then read, or leave behind, something else.
     pub fn removes_a_file(self) -> bool {
         matches!(self, Self::Removed(_))

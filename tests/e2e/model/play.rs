@@ -116,10 +116,14 @@ impl<W: World> Player<W> {
         self.server.is_some() || self.world.second().is_some()
     }
 
-    /// Waits for a moment. Fails if the model has rejected an answer, or if no fault explains how
-    /// the process has ended.
+    /// Waits for a moment, and looks which faults have met the service by then. Fails if the model
+    /// has rejected an answer, or if no fault explains how the process has ended.
     fn watch(&mut self) -> Result {
         sleep(TICK);
+        let faults = self.model().in_force();
+        for fault in faults {
+            self.has_met(fault);
+        }
         self.notice_end()?;
         self.model().failure.take().map_or(Ok(()), Err)
     }
@@ -153,7 +157,6 @@ impl<W: World> Player<W> {
                 return Ok(());
             }
             let is_blocked = !self.blocking().is_empty();
-            self.note_failed_syncs();
             if self.must_end() && !is_blocked {
                 return self.wait_for_end(FATAL);
             }
@@ -184,7 +187,7 @@ impl<W: World> Player<W> {
         // The server rarely reads.
         let is_met_soon = matches!(fault, Fault::Hangs(Call::Write | Call::Sync, _));
         if is_met_soon && !self.clients.is_empty() {
-            self.show(fault)?;
+            self.meet(fault)?;
         }
         if !matches!(fault, Fault::Fails(Call::Sync, _)) {
             self.change(fault, |spell| spell.complete = Some(Instant::now()));
@@ -212,32 +215,28 @@ impl<W: World> Player<W> {
     }
 
     /// Waits in a fixed scene until a fault has met the service.
-    fn show(&mut self, fault: Fault) -> Result {
+    fn meet(&mut self, fault: Fault) -> Result {
         let begun = Instant::now();
-        loop {
-            self.note_shown(fault);
-            if !self.is_fixed || self.has_shown(fault) {
-                return Ok(());
-            }
-            let can_show = !self.clients.is_empty() && self.is_served();
-            if !can_show || begun.elapsed() > EVENT_TIMEOUT {
+        while !self.has_met(fault) && self.is_fixed {
+            let can_meet = !self.clients.is_empty() && self.is_served();
+            if !can_meet || begun.elapsed() > EVENT_TIMEOUT {
                 return Err(format!("{fault:?} has not met the service"));
             }
             self.watch()?;
         }
+        Ok(())
     }
 
-    /// Notes whether a fault has met the service by now. A hang ends early if its file is removed.
-    fn note_shown(&self, fault: Fault) {
-        let has_shown = self.world.has_shown(fault);
-        let note = |spell: &mut Spell| {
-            spell.has_shown |= has_shown.unwrap_or(spell.has_answered);
-        };
-        self.change(fault, note);
-    }
-
-    fn has_shown(&self, fault: Fault) -> bool {
-        self.model().spell(fault).is_none_or(|spell| spell.has_shown)
+    /// Returns whether a fault has met the service by now, and notes it: a hang ends early if its file
+    /// is removed. A failing sync is fully in force from then on.
+    fn has_met(&self, fault: Fault) -> bool {
+        let mut model = self.model();
+        let Some(spell) = model.spell(fault) else { return true };
+        spell.has_met |= !fault.is_shown_by_answers() && self.world.has_met(fault);
+        if spell.has_met {
+            spell.complete.get_or_insert_with(Instant::now);
+        }
+        spell.has_met
     }
 
     /// Ends a fault. If the process has to end because of it, waits for that first.
@@ -245,8 +244,7 @@ impl<W: World> Player<W> {
         if self.model().spell(fault).is_none() {
             return Ok(());
         }
-        self.show(fault)?;
-        self.note_failed_syncs();
+        self.meet(fault)?;
         if !fault.effect().exits.is_empty() && self.must_end() {
             for fault in self.blocking() {
                 self.heal(fault)?;
@@ -284,18 +282,6 @@ impl<W: World> Player<W> {
         faults
     }
 
-    /// Notes which failing syncs are fully in force, because one has failed.
-    fn note_failed_syncs(&self) {
-        let fails = |fault: &Fault| matches!(fault, Fault::Fails(Call::Sync, _));
-        let faults = self.model().in_force();
-        for fault in faults.into_iter().filter(fails) {
-            self.note_shown(fault);
-            if self.has_shown(fault) {
-                self.change(fault, |spell| _ = spell.complete.get_or_insert(Instant::now()));
-            }
-        }
-    }
-
     fn must_end(&self) -> bool {
         self.server.is_some() && self.model().spells.iter().any(Spell::must_end)
     }
@@ -322,7 +308,7 @@ impl<W: World> Player<W> {
 
     fn cut_power(&mut self, some_survive: bool) -> Result {
         let faults = self.model().in_force();
-        faults.into_iter().try_for_each(|fault| self.show(fault))?;
+        faults.into_iter().try_for_each(|fault| self.meet(fault))?;
         self.stop(Signal::SIGKILL)?;
         self.end_all()?;
         self.add_spell(Fault::PowerCut);

@@ -62,15 +62,13 @@ pub struct Spell {
     pub complete: Option<Instant>,
     /// `None` while it is in force.
     pub ended: Option<Instant>,
-    /// Whether it has met the service, as far as the player has looked.
-    pub has_shown: bool,
-    /// Whether an answer has shown it.
-    pub has_answered: bool,
+    /// Whether it has met the service, as far as the player or an answer has shown.
+    pub has_met: bool,
 }
 
 impl Spell {
     pub fn new(fault: Fault, begun: Instant) -> Self {
-        Self { fault, begun, complete: None, ended: None, has_shown: false, has_answered: false }
+        Self { fault, begun, complete: None, ended: None, has_met: false }
     }
 
     /// Whether the process has to end by itself within seconds.
@@ -91,13 +89,14 @@ impl Spell {
             && self.overlaps(attempt, effect.lingers)
     }
 
-    /// Whether the answer shows that the fault has met the service. Until the fault denies creates,
-    /// an earlier fault may have caused the answer.
+    /// Whether only answers show that the fault has met the service, and this one does. Until the
+    /// fault denies creates, an earlier fault may have caused the answer.
     fn is_shown_by(&self, attempt: &Attempt) -> bool {
-        match self.fault.effect().denies {
-            Some(_) => matches!(attempt.answer, Refused | Stale) && self.denies(attempt.begun),
-            None => self.explains(attempt),
-        }
+        self.fault.is_shown_by_answers()
+            && match self.fault.effect().denies {
+                Some(_) => matches!(attempt.answer, Refused | Stale) && self.denies(attempt.begun),
+                None => self.explains(attempt),
+            }
     }
 
     /// Whether no create that was sent at that time can have succeeded.
@@ -199,7 +198,7 @@ impl Model {
             return Err(format!("no answer after {waited:.1?}"));
         }
         for spell in &mut self.spells {
-            spell.has_answered |= spell.is_shown_by(attempt);
+            spell.has_met |= spell.is_shown_by(attempt);
         }
         match answer {
             Created | Conflict if token.is_revoked(begun) => {

@@ -37,8 +37,10 @@ pub trait World {
     /// Begins a fault. Returns whether it was possible.
     fn begin(&mut self, fault: Fault) -> bool;
 
-    /// Whether a fault has met the service. `None` if only an answer can show it.
-    fn has_shown(&self, fault: Fault) -> Option<bool>;
+    /// Whether a fault has met the service, unless only an answer shows that.
+    fn has_met(&self, _: Fault) -> bool {
+        true
+    }
 
     /// Ends a fault.
     fn heal(&mut self, fault: Fault);

@@ -167,12 +167,6 @@ impl World for Postgres {
         true
     }
 
-    /// The service finds out by itself that a database that is up must not be used.
-    fn has_shown(&self, fault: Fault) -> Option<bool> {
-        let is_noticed = matches!(fault, Fault::NoSync | Fault::ReadOnly | Fault::NoConnections);
-        (!is_noticed).then_some(true)
-    }
-
     fn heal(&mut self, fault: Fault) {
         match fault {
             Fault::StandbyDown => {

@@ -122,14 +122,13 @@ impl World for Sqlite {
         true
     }
 
-    fn has_shown(&self, fault: Fault) -> Option<bool> {
+    fn has_met(&self, fault: Fault) -> bool {
         match fault {
-            Fault::Hangs(_, file) => Some(self.marker("hangs", file).exists()),
-            Fault::Fails(Call::Sync, file) => Some(self.marker("failed", file).exists()),
-            Fault::Fails(_, File::Wal) => None,
+            Fault::Hangs(_, file) => self.marker("hangs", file).exists(),
+            Fault::Fails(Call::Sync, file) => self.marker("failed", file).exists(),
             // The disk removes the order when it kills the process.
-            Fault::KilledAt { .. } => self.order(fault).map(|(order, _)| !order.exists()),
-            _ => Some(true),
+            Fault::KilledAt { .. } => self.order(fault).is_some_and(|(order, _)| !order.exists()),
+            _ => true,
         }
     }
 
