@@ -107,11 +107,6 @@ pub fn locked(server: &Server) -> Box<dyn Any> {
     }
 }
 
-/// Makes every create fail with a fault of the store. Its cause contains [`no_plants_table`].
-pub fn drop_plants_table(server: &Server) {
-    execute(server, "DROP TABLE plants");
-}
-
 /// Part of the engine's message about a missing table.
 pub fn no_plants_table() -> &'static str {
     match Engine::of_this_run() {

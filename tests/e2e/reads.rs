@@ -42,7 +42,7 @@ fn export_to_a_full_device_fails() {
     let server = Server::start();
     server.create(&plant(1, "Ficus", None)).plant();
     let export = binary_in(server.folder(), "export");
-    run(&mut in_shell("exec \"$0\" \"$@\" > /dev/full", &export)).failed(1, "No space left");
+    run(&mut to_full_device(&export)).failed(1, "No space left");
 }
 
 #[test]

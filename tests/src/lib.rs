@@ -1,8 +1,8 @@
 //! The helpers that the end-to-end tests share: the real binary as a process with its own store,
 //! and HTTP/1.1 sent byte by byte.
 //!
-//! Tests wait for events. They wait at most [`EVENT_TIMEOUT`], so that a
-//! test fails instead of hanging. If nothing reports an event, [`wait_until`] polls for it.
+//! Tests wait for events. They wait at most [`EVENT_TIMEOUT`], so that a test fails instead of
+//! hanging. If nothing reports an event, [`wait_until`] polls for it.
 
 mod build;
 mod folder;
@@ -41,7 +41,7 @@ pub mod prelude {
     pub use serde_json::{Value, json};
     pub use tempfile::TempDir;
 
-    pub use crate::process::{Ended, behind, in_shell, on_a_terminal, run};
+    pub use crate::process::{Ended, behind, in_shell, on_a_terminal, run, to_full_device};
     pub use crate::{
         Connection, Created, EVENT_TIMEOUT, Engine, Folder, Launched, Response, Server, Starting,
         amount, bearer, binary_in, each_row, get, head, plant, post, root, wait_until,

@@ -144,6 +144,11 @@ pub fn in_shell(script: &str, command: &Command) -> Command {
     behind(&["sh", "-c", script], command)
 }
 
+/// Returns a command whose stdout is a full device.
+pub fn to_full_device(command: &Command) -> Command {
+    in_shell("exec \"$0\" \"$@\" > /dev/full", command)
+}
+
 /// Returns a command that strace(1) kills before the system call of that number, counting from 1 in
 /// each thread.
 pub fn killed_before(call: &str, number: usize, command: &Command) -> Command {

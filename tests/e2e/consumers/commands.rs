@@ -178,7 +178,7 @@ fn output_that_cannot_be_written_exits_1() {
     let server = Server::start();
     write(&server, "plants.jsonl", "Fern\n".repeat(1000));
     each_row([CREATE, "check-token", "import plants.jsonl"], |words| {
-        let ended = run(&mut in_shell("exec \"$0\" \"$@\" > /dev/full", &plants(&server, words)));
+        let ended = run(&mut to_full_device(&plants(&server, words)));
         ended.expect(1, "", "No space left on device");
     });
 }

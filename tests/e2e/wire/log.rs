@@ -207,7 +207,7 @@ fn log_contains_no_token_plant_or_query() {
     disconnect_while_waiting(&server);
     let mut server = server.stopped_by(Signal::SIGTERM).with(&flags("json")).start();
     send_secrets(&server);
-    database::drop_plants_table(&server);
+    database::execute(&server, "DROP TABLE plants");
     send_secrets(&server);
     server.stop();
     assert_eq!(server.printed(), "", "the token of a store is printed only once");

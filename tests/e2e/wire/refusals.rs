@@ -222,7 +222,7 @@ fn incomplete_body_at_the_deadline_is_408() {
 #[test]
 fn store_fault_is_500_with_its_cause_in_the_log() {
     let server = Server::start();
-    database::drop_plants_table(&server);
+    database::execute(&server, "DROP TABLE plants");
     let answer = server.create(FICUS);
     let (error, message) = answer.refusal();
     assert_eq!(error, 500);

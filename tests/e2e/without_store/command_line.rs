@@ -178,24 +178,20 @@ pub fn tokens(folder: &Path) -> String {
 #[test]
 fn token_that_cannot_be_printed_is_not_issued() {
     let folder = TempDir::new().expect("a temporary folder");
-    let redirected = |words: &str, redirection: &str| {
-        let command = binary_in(folder.path(), words);
-        in_shell(&format!("exec \"$0\" \"$@\" {redirection}"), &command)
-    };
-    let mut lost = behind(&["timeout", "60"], &redirected("serve", "> /dev/full"));
+    let unprinted = |words: &str| to_full_device(&binary_in(folder.path(), words));
+    let mut lost = behind(&["timeout", "60"], &unprinted("serve"));
     assert_eq!(run(&mut lost).code, Some(1));
     assert_eq!(tokens(folder.path()), "[]");
     // The address is lost, but the service works without this line.
-    let mut serve = redirected("serve --first-token none", "> /dev/full 2> log");
-    let process = Process::start(&mut serve);
     let log = folder.path().join("log");
+    let mut serve = unprinted("serve --first-token none");
+    let process = Process::start(serve.stderr(File::create(&log).expect("a log")));
     let listens = || fs::read_to_string(&log).is_ok_and(|log| log.contains("\"listening\""));
     wait_until(listens, || "it does not listen".to_owned());
     send(Signal::SIGTERM, &process);
     assert_eq!(process.end().code, Some(0));
-    let table = [("token create ci", "> /dev/full"), ("check", "> /dev/full")];
-    each_row(table, |(words, redirection)| {
-        assert_eq!(run(&mut redirected(words, redirection)).code, Some(1));
+    each_row(["token create ci", "check"], |words| {
+        assert_eq!(run(&mut unprinted(words)).code, Some(1));
         assert_eq!(tokens(folder.path()), "[]");
     });
 }
