@@ -77,16 +77,12 @@ impl Repository {
         String::from_utf8(output.stdout).expect("git prints text").trim_end().to_owned()
     }
 
-    /// Returns the description and the name of the base of the document with this description,
-    /// `None` if there is no base, or the error.
-    pub fn base(&self, description: &str) -> Result<Option<(String, String)>, String> {
-        let present =
-            Document::parse("this test", &described(description).to_string()).expect("a document");
-        let base = base(&self.root, &present).map_err(|error| format!("{error:#}"))?;
-        Ok(base.map(|base| {
-            let description = base.json["info"]["description"].as_str().expect("a description");
-            (description.to_owned(), base.name)
-        }))
+    /// Returns the name of the base of the document with this description, `None` if there is no
+    /// base, or the error.
+    pub fn base(&self, description: &str) -> Result<Option<String>, String> {
+        let present = Document::parse("this test", &described(description).to_string());
+        let base = base(&self.root, &present.expect("a document"));
+        base.map(|base| base.map(|base| base.name)).map_err(|error| format!("{error:#}"))
     }
 
     /// Asserts that the check fails for a document, with this message.
