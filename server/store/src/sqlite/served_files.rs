@@ -38,14 +38,14 @@ impl ServedFile {
             }
             Err(error) => match error.kind() {
                 ErrorKind::NotFound | ErrorKind::NotADirectory => {
-                    Err(self.is_gone("removed or renamed"))
+                    Err(self.gone("removed or renamed"))
                 }
                 _ => Err(Error::new(Kind::Other, format!("{}: {error}", self.path.display()))),
             },
         }
     }
 
-    fn is_gone(&self, why: &str) -> Error {
+    fn gone(&self, why: &str) -> Error {
         Error::new(Kind::Gone, format!("{} was {why}", self.path.display()))
     }
 }
@@ -109,14 +109,14 @@ impl ServedFiles {
         let (store, wal) = (self.store.length()?, self.wal.length()?);
         self.wal_index.length()?;
         if store == 0 {
-            return Err(self.store.is_gone("truncated"));
+            return Err(self.store.gone("truncated"));
         }
         // SQLite truncates a WAL only after it has written to the index that the WAL is empty. So
         // if the index is still the same, its frames were there when the length was read.
         if header.is_some_and(|header| self.lacks_frames(wal, &header))
             && header == self.index_header()?
         {
-            return Err(self.wal.is_gone("truncated"));
+            return Err(self.wal.gone("truncated"));
         }
         Ok(())
     }
