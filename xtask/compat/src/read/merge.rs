@@ -164,8 +164,8 @@ fn origins_of(part: &Schema, target: Option<&Schema>) -> Origins {
     Origins::from([(part.type_name().cloned(), properties.collect())])
 }
 
-/// Merges parts of `allOf` into one schema. Its `all_of` gets `unmerged`, and the parts that have
-/// another value of a keyword that a schema cannot have twice.
+/// Merges parts of `allOf` into one schema. Its `all_of` gets `unmerged`, and what one schema cannot
+/// express.
 fn intersection(mut parts: Vec<Schema>, mut unmerged: Vec<Rc<Schema>>) -> Schema {
     // Null is valid if each part with a type allows it.
     let typed = || parts.iter().filter(|part| part.type_.is_some());
@@ -183,10 +183,9 @@ fn intersection(mut parts: Vec<Schema>, mut unmerged: Vec<Rc<Schema>>) -> Schema
                 || parts.iter().any(has_properties)
                 || !unmerged.is_empty());
         unmerged.append(&mut part.all_of);
-        if is_apart || conflict(&merged, &part) {
-            unmerged.push(Rc::new(part));
-        } else {
-            add(&mut merged, part);
+        let rest = if is_apart { part } else { add(&mut merged, part) };
+        if rest != Schema::default() {
+            unmerged.push(Rc::new(rest));
         }
     }
     merged.annotations.nullable = null.unwrap_or_default();
@@ -194,27 +193,9 @@ fn intersection(mut parts: Vec<Schema>, mut unmerged: Vec<Rc<Schema>>) -> Schema
     merged
 }
 
-/// Whether two schemas have different values of a keyword that one schema cannot have twice.
-fn conflict(one: &Schema, other: &Schema) -> bool {
-    fn differ<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> bool {
-        one.zip(other).is_some_and(|(one, other)| one != other)
-    }
-    let is_number = |schema: &Schema| matches!(schema.type_.as_deref(), Some("integer" | "number"));
-    let mut limits = one.limits.iter().filter_map(|(name, limit)| {
-        let other = other.limits.get(name)?;
-        (limit != other).then(|| allows(name, limit, other))
-    });
-    limits.any(|order| order.is_none())
-        || differ(one.type_.as_ref(), other.type_.as_ref()) && !(is_number(one) && is_number(other))
-        || differ(one.reference.as_ref(), other.reference.as_ref())
-        || differ(one.format.as_ref(), other.format.as_ref())
-        || differ(one.alternatives.as_ref(), other.alternatives.as_ref())
-        || differ(one.discriminator.as_ref(), other.discriminator.as_ref())
-        || one.others.iter().any(|(name, extra)| differ(Some(extra), other.others.get(name)))
-}
-
-/// Adds the keywords of a part to a schema that does not [`conflict`] with it.
-fn add(merged: &mut Schema, part: Schema) {
+/// Adds the keywords of a part to a schema. Returns a part with the keywords that the schema has
+/// with another value, because one schema cannot have them twice.
+fn add(merged: &mut Schema, part: Schema) -> Schema {
     let Schema {
         reference,
         type_,
@@ -232,20 +213,30 @@ fn add(merged: &mut Schema, part: Schema) {
         annotations,
         generated: _,
     } = part;
-    // Of `integer` and `number`, the first one allows less.
-    merged.type_ = merged.type_.take().into_iter().chain(type_).min();
-    merged.reference = merged.reference.take().or(reference);
-    merged.format = merged.format.take().or(format);
-    merged.alternatives = merged.alternatives.take().or(alternatives);
-    merged.discriminator = merged.discriminator.take().or(discriminator);
-    merged.others.extend(others);
+    let mut rest = Schema::default();
+    let is_number = |type_: &Option<Text>| matches!(type_.as_deref(), Some("integer" | "number"));
+    if is_number(&merged.type_) && is_number(&type_) {
+        // Of `integer` and `number`, the first one allows less.
+        merged.type_ = merged.type_.take().min(type_);
+    } else {
+        put(&mut merged.type_, type_, &mut rest.type_);
+    }
+    put(&mut merged.reference, reference, &mut rest.reference);
+    put(&mut merged.format, format, &mut rest.format);
+    put(&mut merged.alternatives, alternatives, &mut rest.alternatives);
+    put(&mut merged.discriminator, discriminator, &mut rest.discriminator);
     for (name, limit) in limits {
-        let own = merged.limits.remove(name);
-        let stricter = match own {
-            Some(own) if allows(name, &own, &limit) != Some(Ordering::Greater) => own,
-            _ => limit,
+        let own = merged.limits.get(name).filter(|own| **own != limit);
+        match own.map(|own| allows(name, own, &limit)) {
+            None | Some(Some(Ordering::Greater)) => merged.limits.insert(name, limit),
+            Some(None) => rest.limits.insert(name, limit),
+            Some(Some(_)) => None,
         };
-        merged.limits.insert(name, stricter);
+    }
+    for (name, extra) in others {
+        let has_another = merged.others.get(&name).is_some_and(|own| *own != extra);
+        let target = if has_another { &mut rest } else { &mut *merged };
+        target.others.insert(name, extra);
     }
     for (name, property) in properties {
         let property = match merged.properties.remove(&name) {
@@ -267,6 +258,16 @@ fn add(merged: &mut Schema, part: Schema) {
         (own, values) => own.or(values),
     };
     merged.annotations = take(&mut merged.annotations).over(&annotations);
+    rest
+}
+
+/// Puts a value into a keyword, or into the rest if the keyword has another value.
+fn put<T: PartialEq>(keyword: &mut Option<T>, value: Option<T>, rest: &mut Option<T>) {
+    if keyword.is_none() {
+        *keyword = value;
+    } else if value.is_some() && *keyword != value {
+        *rest = value;
+    }
 }
 
 /// Merges two schemas of one property, or of the items of one array. References are not resolved,
