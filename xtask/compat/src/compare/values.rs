@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Comparison;
 use super::graph::Spot;
 use crate::kind::Kind;
-use crate::model::{Code, Schema, Text, allows};
+use crate::model::{Codes, Schema, Text, allows};
 
 /// The limits of a schema, by keyword.
 type Limits = BTreeMap<&'static str, Text>;
@@ -59,27 +59,19 @@ impl Comparison<'_> {
     }
 
     /// Compares the values of `x-extensible-enum` and `x-error-codes`, and their `retryable`.
-    pub(super) fn codes(
-        &mut self,
-        at: &Spot,
-        old: &BTreeMap<String, Code>,
-        new: &BTreeMap<String, Code>,
-    ) {
-        for code in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
-            let none = Code::default();
-            let [was, is] = [old, new].map(|codes| codes.get(code).unwrap_or(&none));
-            let Code { is_listed, retryable } = was;
-            if *is_listed && !is.is_listed || retryable.is_some() && is.retryable.is_none() {
-                self.report(at, Kind::CodeRemoved, Some(code), None);
-            } else if is_listed != &is.is_listed || retryable.is_some() != is.retryable.is_some() {
-                self.report(at, Kind::CodeAdded, None, Some(code));
-            } else if *retryable != is.retryable {
-                let is_lost = retryable.as_deref() == Some("true");
-                let kind = if is_lost { Kind::NoLongerRetryable } else { Kind::Retryable };
-                let [old, new] = [was, is].map(|one| {
-                    format!("{code}, retryable: {}", one.retryable.as_deref().unwrap_or_default())
-                });
-                self.report(at, kind, Some(&old), Some(&new));
+    pub(super) fn codes(&mut self, at: &Spot, old: &Codes, new: &Codes) {
+        for key in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
+            let (_, code) = key;
+            match (old.get(key), new.get(key)) {
+                (Some(_), None) => self.report(at, Kind::CodeRemoved, Some(code), None),
+                (None, Some(_)) => self.report(at, Kind::CodeAdded, None, Some(code)),
+                (Some(was), Some(is)) if was != is => {
+                    let is_lost = &**was == "true";
+                    let kind = if is_lost { Kind::NoLongerRetryable } else { Kind::Retryable };
+                    let [was, is] = [was, is].map(|one| format!("{code}, retryable: {one}"));
+                    self.report(at, kind, Some(&was), Some(&is));
+                }
+                _ => {}
             }
         }
     }

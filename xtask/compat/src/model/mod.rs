@@ -15,7 +15,7 @@ use std::rc::Rc;
 use crate::kind::Kind;
 pub use limit::allows;
 pub use schema::{
-    AdditionalProperties, Alternatives, Annotations, Code, Discriminator, Generated, Nullable,
+    AdditionalProperties, Alternatives, Annotations, Codes, Discriminator, Generated, Nullable,
     Origins, Pointer, Schema, is_any,
 };
 

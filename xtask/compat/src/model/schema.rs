@@ -45,8 +45,7 @@ pub struct Annotations {
     pub default: Option<Text>,
     pub is_read_only: bool,
     pub is_write_only: bool,
-    /// The values of `x-extensible-enum` and `x-error-codes`, by their JSON.
-    pub codes: BTreeMap<String, Code>,
+    pub codes: Codes,
     pub extras: Extras,
 }
 
@@ -134,14 +133,9 @@ pub struct Discriminator {
     pub is_own: bool,
 }
 
-/// A value of `x-extensible-enum` or `x-error-codes`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Code {
-    /// Whether it is in `x-extensible-enum`.
-    pub is_listed: bool,
-    /// Its `retryable` as JSON, if it is in `x-error-codes`.
-    pub retryable: Option<Text>,
-}
+/// The values of `x-extensible-enum` and `x-error-codes`, by keyword and JSON, with their
+/// `retryable` as JSON.
+pub type Codes = BTreeMap<(&'static str, String), Text>;
 
 impl Annotations {
     /// Merges these annotations with those of a schema to which they were added. If both have a

@@ -1,6 +1,6 @@
 //! Reads schemas.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use serde_json::Value;
@@ -11,7 +11,7 @@ use crate::json::{Json, decoded, steps};
 use crate::keyword::keyword;
 use crate::kind::Kind;
 use crate::model::{
-    AdditionalProperties, Annotations, Code, Extra, Extras, Nullable, Pointer, Schema,
+    AdditionalProperties, Annotations, Codes, Extra, Extras, Nullable, Pointer, Schema,
 };
 
 /// Whether a schema is an entry of `Model::schemas`.
@@ -181,15 +181,14 @@ fn enumerate(schema: &mut Schema, values: &Json<'_>) {
 }
 
 /// Reads the values of `x-extensible-enum` and `x-error-codes`.
-fn codes(keywords: &mut Keywords<'_>) -> BTreeMap<String, Code> {
-    let mut codes: BTreeMap<String, Code> = BTreeMap::new();
+fn codes(keywords: &mut Keywords<'_>) -> Codes {
+    let mut codes = Codes::new();
     for value in keywords.take("x-extensible-enum").into_iter().flat_map(|one| one.items()) {
-        codes.insert(value.to_string(), Code { is_listed: true, retryable: None });
+        codes.insert(("x-extensible-enum", value.to_string()), "".into());
     }
     for row in keywords.take("x-error-codes").into_iter().flat_map(|one| one.items()) {
         let code = row.get("error").map_or_else(|| "null".to_owned(), |code| code.to_string());
-        let code = codes.entry(code).or_default();
-        code.retryable = Some(row["retryable"].to_string().into());
+        codes.insert(("x-error-codes", code), row["retryable"].to_string().into());
     }
     codes
 }
