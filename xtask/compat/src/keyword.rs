@@ -1,6 +1,8 @@
 //! The keywords of OpenAPI 3.0.3: to what each keyword applies, its default value, and how a change
-//! of it is judged. A keyword that is not in the table is unknown.
+//! of it is judged. A keyword that is not in the table is unknown. Of two limits, integers beyond
+//! 2^53 are compared exactly.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -174,4 +176,30 @@ impl Keyword {
     pub fn applies_to(&self, type_: Option<&str>) -> bool {
         self.types.is_empty() || type_.is_none_or(|type_| self.types.contains(&type_))
     }
+}
+
+/// Which of two values of a limit such as `maximum` allows more, as JSON: `Greater` if the first
+/// one does. `None` if the check cannot tell.
+pub fn allows(name: &str, one: &str, other: &str) -> Option<Ordering> {
+    match keyword(name)?.rule {
+        Rule::Most => order(one, other),
+        Rule::Least => order(other, one),
+        _ => None,
+    }
+}
+
+/// Compares two numbers.
+fn order(one: &str, other: &str) -> Option<Ordering> {
+    match (integer(one), integer(other)) {
+        (Some(one), Some(other)) => Some(one.cmp(&other)),
+        _ => number(one)?.partial_cmp(&number(other)?),
+    }
+}
+
+fn integer(limit: &str) -> Option<i128> {
+    limit.parse().ok()
+}
+
+fn number(limit: &str) -> Option<f64> {
+    limit.parse().ok()
 }

@@ -10,7 +10,6 @@
 //!   → compare     finds the changes, and the operations that each change affects
 //!     → kind        the rules: each kind of change, its class and the reason
 //!     → change      a change, its place, and how both are shown
-//!       → text        values for people
 //!   → report      the changes, most severe first, what is accepted, and the version they need
 //!     → output      text, JSON, and annotations for GitHub
 //! ```
@@ -32,14 +31,12 @@ mod model;
 pub mod output;
 mod read;
 mod report;
-mod text;
 
-pub use change::Change;
+pub use change::{Change, printable};
 pub use document::Document;
 pub use kind::{Class, Kind};
 pub use output::Format;
 pub use report::Report;
-pub use text::printable;
 
 /// Compares two documents.
 #[must_use]

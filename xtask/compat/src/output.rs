@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use clap::ValueEnum;
 use serde_json::json;
 
-use crate::text::printable;
+use crate::change::printable;
 use crate::{Class, Report};
 
 /// The number of annotations that GitHub shows for a step.

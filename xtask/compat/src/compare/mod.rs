@@ -5,20 +5,16 @@
 //!
 //! ```text
 //! operation   operations, parameters and bodies
-//!   → content   the media types of a body
-//!   → response  the responses of an operation
+//!   → response  the responses of an operation, and the media types of a body
 //!   → schema    schemas, field by field
 //!     → properties    the properties of an object
 //!     → alternatives  oneOf, anyOf, allOf and discriminators
 //!       → matching      pairs the subschemas of two lists
-//!     → values        types, enumerations and limits
-//!   → extras    extensions and unknown keywords
+//!     → values        types, enumerations, limits, extensions and unknown keywords
 //!   → graph     which operations use a pair of types, in requests or responses
 //! ```
 
 mod alternatives;
-mod content;
-mod extras;
 mod graph;
 mod matching;
 mod operation;

@@ -4,16 +4,14 @@
 //! field without a rule does not compile. A keyword without a field is in [`Extras`]. Fields marked
 //! `skip` do not count when two values are compared or sorted.
 //!
-//! Nothing here knows that there are two documents.
+//! Nothing here compares two documents.
 
-mod limit;
 mod schema;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::kind::Kind;
-pub use limit::allows;
 pub use schema::{
     AdditionalProperties, Alternatives, Annotations, Codes, Discriminator, Generated, Nullable,
     Origins, Pointer, Schema, is_any,

@@ -7,9 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Reader, target};
+use crate::change::escaped;
 use crate::json::{Json, decoded, step};
 use crate::model::{Discriminator, Pointer, Schema};
-use crate::text::escaped;
 
 /// The children of each type: the types that have it in their `allOf`.
 #[derive(Default)]

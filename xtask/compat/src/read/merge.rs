@@ -7,9 +7,10 @@ use std::mem::take;
 use std::rc::Rc;
 
 use super::Reader;
+use crate::keyword::allows;
 use crate::model::{
     AdditionalProperties, Alternatives, Annotations, Generated, Nullable, Origins, Pointer, Schema,
-    Text, allows, is_any,
+    Text, is_any,
 };
 
 /// The limit of properties that are copied from types into the types that have them in `allOf`.

@@ -4,4 +4,3 @@ mod hostile;
 mod mutations;
 mod program;
 mod properties;
-mod rows;

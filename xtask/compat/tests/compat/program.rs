@@ -7,8 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::mutations::document;
-use crate::rows::{apply, rows};
+use crate::mutations::{apply, document, rows};
 
 /// Runs the program. Returns what it prints to both streams, and its exit code.
 pub fn run(folder: &Path, arguments: &[&str]) -> (String, i32) {
