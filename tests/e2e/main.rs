@@ -7,7 +7,7 @@ mod libraries;
 mod metrics;
 mod model;
 mod reads;
-mod starts;
+mod serve;
 mod tls;
 mod tokens;
 
@@ -33,7 +33,6 @@ mod wire {
     mod limits;
     mod log;
     mod refusals;
-    mod signals;
 }
 
 /// The checked-in files and the command line. Nothing here depends on the engine, so each test runs
