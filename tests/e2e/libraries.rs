@@ -1,5 +1,5 @@
-//! The libraries: the tests that every service runs, on the plant store, and that the libraries know
-//! no service. The goose farm is a second one, whose own folder has its tests.
+//! The libraries: the tests that every service runs, on the plant store, and that the libraries
+//! know no service. The goose farm is a second one, whose own folder has its tests.
 
 use groundwork_testing::Suite;
 use plant_store_tests::prelude::*;

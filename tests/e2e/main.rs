@@ -11,8 +11,8 @@ mod serve;
 mod tls;
 mod tokens;
 
-/// What happens to a SQLite store's file and its WAL after a crash, on a full or failing disk, after
-/// damage, and when operators handle the files.
+/// What happens to a SQLite store's file and its WAL after a crash, on a full or failing disk,
+/// after damage, and when operators handle the files.
 mod sqlite {
     mod damage;
     pub mod disk;

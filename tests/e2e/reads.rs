@@ -1,5 +1,5 @@
-//! `plant-store export` and `plant-store check`: their output and their exit codes. The tests of each
-//! engine have stores that cannot be opened, for which the exit code of `check` is 2.
+//! `plant-store export` and `plant-store check`: their output and their exit codes. The tests of
+//! each engine have stores that cannot be opened, for which the exit code of `check` is 2.
 
 use std::io::{BufRead, BufReader};
 use std::process::ChildStdout;
@@ -29,7 +29,7 @@ pub fn start_export(server: &Server) -> BlockedExport {
 #[test]
 fn export_into_a_closed_pipe_succeeds() {
     let server = Server::start();
-    // More than fits into a pipe (64 KiB), so the export cannot end before somebody reads its output.
+    // More than fits into a pipe (64 KiB), so the export cannot end before somebody reads it.
     create(&server, 1..1001);
     let BlockedExport { process, first_line, rest } = start_export(&server);
     assert!(first_line.starts_with(r#"{"id":1,"#), "{first_line}");

@@ -168,8 +168,8 @@ impl Fault {
         matches!(self, Self::BackendKilled | Self::Failover)
     }
 
-    /// Whether only an answer shows that it has met the service: the service finds out by itself that
-    /// a database that is up must not be used.
+    /// Whether only an answer shows that it has met the service, for example because the service
+    /// finds out by itself that a database that is up must not be used.
     pub fn is_shown_by_answers(self) -> bool {
         let is_noticed = matches!(self, Self::NoSync | Self::ReadOnly | Self::NoConnections);
         is_noticed || matches!(self, Self::Fails(Call::Read | Call::Write, File::Wal))

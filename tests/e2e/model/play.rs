@@ -227,8 +227,8 @@ impl<W: World> Player<W> {
         Ok(())
     }
 
-    /// Returns whether a fault has met the service by now, and notes it: a hang ends early if its file
-    /// is removed. A failing sync is fully in force from then on.
+    /// Returns whether a fault has met the service by now, and notes it: a hang ends early if its
+    /// file is removed. A failing sync is fully in force from then on.
     fn has_met(&self, fault: Fault) -> bool {
         let mut model = self.model();
         let Some(spell) = model.spell(fault) else { return true };

@@ -19,8 +19,8 @@ pub fn bearer(token: &str) -> String {
     format!("Authorization: Bearer {token}\r\n")
 }
 
-/// Returns the head of a request with this method and path, with `Host` and these header lines, each
-/// of which ends in CRLF.
+/// Returns the head of a request with this method and path, with `Host` and these header lines,
+/// each of which ends in CRLF.
 pub fn head(line: &str, headers: &str) -> String {
     format!("{line} HTTP/1.1\r\nHost: test\r\n{headers}\r\n")
 }
