@@ -74,7 +74,7 @@ fn server_listens_on_the_given_address() {
 fn first_token_none_issues_and_prints_no_token() {
     let folder = Folder::new();
     let mut serve = folder.command("serve --first-token none");
-    let mut launched = Launched::start(&mut serve).expect("it serves");
+    let mut launched = Launched::start(serve.stderr(Stdio::null())).expect("it serves");
     let listed = folder.run("token list --json").succeeded();
     assert_eq!(listed.trim(), "[]");
     send(Signal::SIGTERM, &launched.process);
