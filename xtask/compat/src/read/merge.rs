@@ -258,7 +258,11 @@ fn add(merged: &mut Schema, part: Schema) -> Schema {
         (Some(own), Some(values)) => Some(&own & &values),
         (own, values) => own.or(values),
     };
-    merged.annotations = take(&mut merged.annotations).over(&annotations);
+    if rest == Schema::default() {
+        merged.annotations = take(&mut merged.annotations).over(&annotations);
+    } else {
+        rest.annotations = annotations;
+    }
     rest
 }
 
