@@ -146,8 +146,6 @@ rules! {
     CodeAdded Additive Additive
         "the list is open: a client treats a new value as the x00 of its class"
     CodeRemoved Wire Source "a request with it may be refused; code may name it"
-    NoLongerRetryable Wire Wire "a client repeats the request in vain"
-    Retryable Additive Additive "a client that gives up may still do so"
 
     // The rest.
     UnusedTypeAdded Additive Additive "no operation uses it, but generated code may contain it"

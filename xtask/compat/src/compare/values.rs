@@ -70,7 +70,7 @@ impl Comparison<'_> {
                 (None, Some(_)) => self.report(at, Kind::CodeAdded, None, Some(code)),
                 (Some(was), Some(is)) if was != is => {
                     let is_lost = &**was == "true";
-                    let kind = if is_lost { Kind::NoLongerRetryable } else { Kind::Retryable };
+                    let kind = if is_lost { Kind::PromiseRemoved } else { Kind::PromiseAdded };
                     let [was, is] = [was, is].map(|one| format!("{code}, retryable: {one}"));
                     self.report(at, kind, Some(&was), Some(&is));
                 }
