@@ -86,7 +86,6 @@ rules! {
     // Parameters, headers, bodies and properties.
     Added Additive Additive
         "a client may leave it out; objects and headers are open, and a client ignores new ones"
-    RequiredAdded Wire Additive "a request without it may be refused; a response promises more"
     Removed Wire Wire "a client may send it; a client expects it"
     OptionalRemoved Wire Source
         "a client may send it; a response could lack it before, but code may use it"
@@ -145,7 +144,6 @@ rules! {
     Discriminator Wire Wire "another member or another value tells which case a value is"
     CodeAdded Additive Additive
         "the list is open: a client treats a new value as the x00 of its class"
-    CodeRemoved Wire Source "a request with it may be refused; code may name it"
 
     // The rest.
     UnusedTypeAdded Additive Additive "no operation uses it, but generated code may contain it"

@@ -102,7 +102,7 @@ impl Comparison<'_> {
         let kind = match (&old, is_required) {
             (Some(_), true) => Kind::Removed,
             (Some(_), false) => Kind::OptionalRemoved,
-            (None, true) => Kind::RequiredAdded,
+            (None, true) => Kind::Required,
             (None, false) => Kind::Added,
         };
         let required = if is_required { ", required" } else { "" };

@@ -66,7 +66,7 @@ impl Comparison<'_> {
         for key in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
             let (_, code) = key;
             match (old.get(key), new.get(key)) {
-                (Some(_), None) => self.report(at, Kind::CodeRemoved, Some(code), None),
+                (Some(_), None) => self.report(at, Kind::ValuesRemoved, Some(code), None),
                 (None, Some(_)) => self.report(at, Kind::CodeAdded, None, Some(code)),
                 (Some(was), Some(is)) if was != is => {
                     let is_lost = &**was == "true";
