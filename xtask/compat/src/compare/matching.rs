@@ -42,7 +42,7 @@ impl Comparison<'_> {
 }
 
 /// The number of kinds of keys.
-const LEVELS: usize = 5;
+const LEVELS: usize = 6;
 
 struct Part<'a> {
     schema: &'a Rc<Schema>,
@@ -70,8 +70,13 @@ impl<'a> Part<'a> {
         let only_required = resolved.required.iter().filter(|_| is_tagged);
         let titles = schema.generated.title.iter().map(ToString::to_string);
         let names = schema.type_name().into_iter().map(|name| name.as_str().to_owned());
+        let written = |schema: &Schema| {
+            vec![format!("{:?}", Schema { discriminator: None, ..schema.clone() })]
+        };
         let keys = [
-            vec![format!("{:?}", Schema { discriminator: None, ..(**schema).clone() })],
+            written(schema),
+            // The same schema with another name.
+            written(&resolved),
             constants,
             only_required.map(ToString::to_string).collect(),
             titles.chain(names).collect(),
