@@ -156,6 +156,19 @@ fn batch_ends_at_1024_creates_or_8_mib() {
     }
 }
 
+#[test]
+fn queued_create_is_committed_after_its_client_has_disconnected() {
+    let mut store = store();
+    let first = store.begun(1);
+    drop(store.queued(row(2)));
+    store.commits.end();
+    store.commit(Ok(vec![Created]));
+    drop(first);
+    assert_eq!(store.begun.recv_timeout(TIMEOUT), Ok(vec![2]));
+    store.commit(Ok(vec![Created]));
+    assert!(matches!(store.end.blocking_recv(), Some(Ok(()))));
+}
+
 /// A create that has waited behind a stall must not leave newer creates without time.
 #[test]
 fn deadline_of_a_batch_is_that_of_its_newest_create() {
