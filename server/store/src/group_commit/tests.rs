@@ -86,6 +86,8 @@ struct Store {
     end: WriterEnd,
     begun: mpsc::Receiver<Vec<i64>>,
     results: mpsc::Sender<Committed>,
+    /// Every create holds a clone.
+    guard: Arc<()>,
 }
 
 fn store() -> Store {
@@ -104,7 +106,7 @@ fn store() -> Store {
         GroupCommit::start(Arc::clone(&engine) as _, TIMEOUT, log).expect("a thread");
     drop(entered);
     let (begun, results) = (begun_receiver, results_sender);
-    Store { engine, runtime, commits, end, begun, results }
+    Store { engine, runtime, commits, end, begun, results, guard: Arc::default() }
 }
 
 fn row(id: i64) -> Row {
@@ -114,7 +116,8 @@ fn row(id: i64) -> Row {
 impl Store {
     /// Queues a create.
     fn queued(&self, row: Row) -> Create<'_> {
-        let mut create: Create<'_> = Box::pin(self.commits.create(row, Arc::new(())));
+        let mut create: Create<'_> =
+            Box::pin(self.commits.create(row, Arc::clone(&self.guard) as _));
         let _runtime = self.runtime.enter();
         let polled = create.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         assert!(polled.is_pending());
@@ -156,17 +159,20 @@ fn batch_ends_at_1024_creates_or_8_mib() {
     }
 }
 
+/// The one is being committed when its client disconnects, and the other is still queued.
 #[test]
-fn queued_create_is_committed_after_its_client_has_disconnected() {
+fn create_without_its_client_is_committed_and_guarded() {
     let mut store = store();
-    let first = store.begun(1);
+    drop(store.begun(1));
     drop(store.queued(row(2)));
+    assert_eq!(Arc::strong_count(&store.guard), 3);
     store.commits.end();
     store.commit(Ok(vec![Created]));
-    drop(first);
     assert_eq!(store.begun.recv_timeout(TIMEOUT), Ok(vec![2]));
+    assert_eq!(Arc::strong_count(&store.guard), 2);
     store.commit(Ok(vec![Created]));
     assert!(matches!(store.end.blocking_recv(), Some(Ok(()))));
+    assert_eq!(Arc::strong_count(&store.guard), 1);
 }
 
 /// A create that has waited behind a stall must not leave newer creates without time.
