@@ -98,6 +98,7 @@ fn what_an_operator_has_to_correct_is_reported_by_every_command() {
     session.execute("CREATE DATABASE latin OWNER plants ENCODING 'LATIN1' TEMPLATE template0");
     let others = [
         ("strange", "CREATE TABLE plants (height integer)"),
+        ("shared", "CREATE TABLE geese (id bigint); CREATE TABLE tokens (name text)"),
         ("newer", "CREATE TABLE plant_store_schema AS SELECT 999::bigint AS version"),
         ("empty", "SELECT 1"),
     ];
@@ -106,8 +107,9 @@ fn what_an_operator_has_to_correct_is_reported_by_every_command() {
         cluster.session(database).execute(&format!("SET ROLE plants; {statement}"));
     }
     require_password(&cluster, "secret");
-    let [missing, latin, strange, newer, empty] = ["ferns", "latin", "strange", "newer", "empty"]
-        .map(|database| as_owner(&cluster.url(database)));
+    let [missing, latin, strange, shared, newer, empty] =
+        ["ferns", "latin", "strange", "shared", "newer", "empty"]
+            .map(|database| as_owner(&cluster.url(database)));
     let [guest, secret, wrong] =
         ["guest@", "secret@", &format!("secret:{WRONG}@")].map(|user| url.replace("plants@", user));
     let tls = format!("{url}?sslmode=require");
@@ -119,6 +121,7 @@ fn what_an_operator_has_to_correct_is_reported_by_every_command() {
         (&*missing, no_database),
         (&latin, encoding),
         (&strange, "is not a store"),
+        (&shared, "is not a store"),
         (&newer, "has layout version 999, but"),
         (&guest, "GRANT the role SELECT, INSERT and UPDATE on"),
         (&secret, "PGPASSWORD"),
@@ -131,7 +134,7 @@ fn what_an_operator_has_to_correct_is_reported_by_every_command() {
     let tables = |database: &str| {
         cluster.session(database).rows("SELECT * FROM pg_tables WHERE schemaname = 'public'").len()
     };
-    assert_eq!(["strange", "newer", "latin"].map(tables), [1, 1, 0]);
+    assert_eq!(["strange", "shared", "newer", "latin"].map(tables), [1, 2, 1, 0]);
     for setting in ["fsync", "full_page_writes"] {
         cluster.set(setting, "off");
         let expected = format!("the database has {setting}=off");

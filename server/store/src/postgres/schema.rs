@@ -49,7 +49,8 @@ pub async fn contains_store(session: &Session) -> Result<bool, Failure> {
     let (layout_table, table) = (session.names.layout_table(), session.names.table);
     let query = format!(
         "SELECT current_setting('server_encoding'),
-            to_regclass('{layout_table}') IS NOT NULL, to_regclass('{table}') IS NOT NULL"
+            to_regclass('{layout_table}') IS NOT NULL,
+            coalesce(to_regclass('{table}'), to_regclass('tokens')) IS NOT NULL"
     );
     let row = session.row(&query).await?;
     let encoding: &str = row.try_get(0)?;
@@ -61,10 +62,10 @@ pub async fn contains_store(session: &Session) -> Result<bool, Failure> {
         return Err(Error::new(Kind::Other, message).into());
     }
     let has_version: bool = row.try_get(1)?;
-    let has_rows: bool = row.try_get(2)?;
+    let has_others: bool = row.try_get(2)?;
     if !has_version {
-        // A table of the rows that no store of this service has.
-        return if has_rows { Err(Error::not_a_store(DATABASE).into()) } else { Ok(false) };
+        // A table that no store of this service has, such as the tokens of another service.
+        return if has_others { Err(Error::not_a_store(DATABASE).into()) } else { Ok(false) };
     }
     let version = session.row(&format!("SELECT max(version) FROM {layout_table}")).await?;
     let error = match version.try_get::<_, Option<i64>>(0)? {
