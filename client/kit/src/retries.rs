@@ -103,9 +103,11 @@ pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 }
 
 /// Returns the pause before the next attempt: what the service asks for, and at most as much again,
-/// so that not all clients return at the same moment.
+/// so that not all clients return at the same moment. Nobody means that clients should return at
+/// once, so a wait of zero, such as the rest of a date in the past, counts as no wish.
 fn pause(retry_after: Option<Duration>, backoff: Duration) -> Duration {
-    retry_after.map_or(backoff, |wanted| wanted.saturating_add(backoff.min(wanted)))
+    let wanted = retry_after.filter(|wanted| !wanted.is_zero());
+    wanted.map_or(backoff, |wanted| wanted.saturating_add(backoff.min(wanted)))
 }
 
 /// Returns the `Authorization` header of a bearer token, if it is a token.

@@ -21,7 +21,10 @@ const PLANT: &str = r#"{"name":"Ficus"}"#;
 
 /// Returns a client with a retry policy with short pauses.
 fn retrying(url: &str) -> Client {
-    let pause = Duration::from_millis(5);
+    retrying_after(url, Duration::from_millis(5))
+}
+
+fn retrying_after(url: &str, pause: Duration) -> Client {
     let policy = ExponentialBuilder::new().with_min_delay(pause).with_max_delay(pause);
     client(url, "pst_").expect("a client").with_retries(policy.with_max_times(3))
 }
@@ -110,6 +113,19 @@ fn retry_after_is_obeyed_in_seconds_and_as_a_date() {
         let started = Instant::now();
         create(&retrying(&service.url)).await.expect("a plant");
         assert!(started.elapsed() > Duration::from_millis(900), "{wait}: {:?}", started.elapsed());
+    });
+}
+
+/// Ten requests without a pause would not help a service that is busy.
+#[test]
+fn retry_after_of_zero_leaves_the_pause_of_the_policy() {
+    each(["0", "Thu, 01 Jan 1970 00:00:00 GMT", "soon"], async |wait| {
+        let busy = response("503 Busy", &format!("retry-after: {wait}\r\n"), "");
+        let service = Scripted::start(&[busy, response("200 OK", "", PLANT)]);
+        let pause = Duration::from_millis(300);
+        let started = Instant::now();
+        create(&retrying_after(&service.url, pause)).await.expect("a plant");
+        assert!(started.elapsed() >= pause, "{:?}", started.elapsed());
     });
 }
 
