@@ -5,7 +5,7 @@ use std::cmp::Ordering::Less;
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use semver::{Prerelease, Version};
 
 use crate::{Change, Class, Document, Kind};
@@ -38,20 +38,20 @@ impl Report {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            // The line itself may contain `#`. It ends with the kind of change in parentheses.
             let line = words(line);
-            let (what, reason) = line.rsplit_once(") #").unwrap_or((&line, ""));
-            ensure!(
-                !reason.trim().is_empty(),
-                "{file}, line {at}: a change is accepted without a reason: write it behind ` # `"
-            );
             let mut is_found = false;
             // Nobody knows what changed in schemas that were not compared, so no line accepts it.
             for change in self.changes.iter_mut().filter(|one| one.kind != Kind::NotCompared) {
-                if words(&change.to_string()).strip_suffix(')') == Some(what) {
-                    is_found = true;
-                    change.accepted = Some(reason.trim().to_owned());
-                }
+                // The change may contain ` # `, and so may the reason.
+                let Some(rest) = line.strip_prefix(&words(&change.to_string())) else { continue };
+                let reason = rest.strip_prefix(" # ").with_context(|| {
+                    format!(
+                        "{file}, line {at}: a change is accepted without a reason: write it behind \
+                         ` # `"
+                    )
+                })?;
+                is_found = true;
+                change.accepted = Some(reason.to_owned());
             }
             if !is_found {
                 self.notes.push(format!("line {at} of {file} accepts no change: remove it"));

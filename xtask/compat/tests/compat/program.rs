@@ -222,7 +222,7 @@ fn accepted_lines_of_the_output_do_not_count() {
     let advice = "to accept a change, add its line to a file, with a reason behind ` # `\n";
     assert!(output.ends_with(advice), "{output}");
 
-    let all = breaks.join("  # why\n") + "  # why\n";
+    let all = breaks.join("  # why\n") + "  # agreed (in May) #4\n";
     let (output, status) = run(&format!("# Decided in May\n\n{all}"));
     assert!(output.contains(": nothing changed except what is accepted\n"), "{output}");
     assert!(!output.contains("note: ") && status == 0, "{output}");
