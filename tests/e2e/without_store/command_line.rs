@@ -37,6 +37,7 @@ fn wrong_command_line_exits_2_and_leaves_nothing() {
         "serve --store sqlite::memory:",
         "serve --store sqlite:plants.db?mode=ro",
         "serve --max-creates 0",
+        "serve --max-body 0B",
         "serve --max-body 129MiB",
         "serve --body-timeout 0s",
         "serve --log-level loud",

@@ -136,7 +136,8 @@ pub struct Limits {
 
 fn body_size(text: &str) -> Result<ByteSize, String> {
     let size = text.parse()?;
-    if size > MAX_BODY { Err(format!("the maximum is {MAX_BODY}")) } else { Ok(size) }
+    let sizes = ByteSize::b(1)..=MAX_BODY;
+    if sizes.contains(&size) { Ok(size) } else { Err(format!("expected 1B to {MAX_BODY}")) }
 }
 
 fn time_limit(text: &str) -> Result<humantime::Duration, String> {
