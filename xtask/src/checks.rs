@@ -81,7 +81,7 @@ pub fn ci() -> Result<()> {
         let on_citus = e2e().args(["--ignored", "postgres::"]);
         step("tests on Citus", on_citus.env("PLANT_STORE_TESTS_CITUS", "1"))?;
     }
-    gate()?;
+    openapi_compat()?;
     let documentation = cmd!(sh, "cargo doc --no-deps --quiet");
     step("documentation", documentation.env("RUSTDOCFLAGS", "-Dwarnings"))?;
     if found_or_skipped("lintian", "lintian --version", "`apt-get install lintian dpkg-dev`")? {
@@ -99,13 +99,13 @@ pub fn ci() -> Result<()> {
     Ok(())
 }
 
-/// Lints and tests the gate, which is a workspace of its own.
-fn gate() -> Result<()> {
+/// Lints and tests `openapi-compat`, which is a workspace of its own.
+fn openapi_compat() -> Result<()> {
     let sh = shell()?;
     sh.change_dir("xtask/compat");
     let lints = cmd!(sh, "cargo clippy --quiet --locked --all-targets -- --deny warnings");
-    step("lints of the gate", lints)?;
-    step("tests of the gate", cmd!(sh, "cargo test --quiet --locked"))
+    step("lints of openapi-compat", lints)?;
+    step("tests of openapi-compat", cmd!(sh, "cargo test --quiet --locked"))
 }
 
 fn found_postgres() -> Result<bool> {

@@ -116,7 +116,7 @@ fn deny() -> Result<()> {
             "cargo deny --locked check --deny unmatched-skip --deny unnecessary-skip \
              --deny license-exception-not-encountered {what}"
         ))?;
-        // The workspace of the gate has few dependencies, and needs few of the entries.
+        // The workspace of `openapi-compat` has few dependencies, and needs few of the entries.
         run_line(&format!(
             "cargo deny --locked --manifest-path xtask/compat/Cargo.toml \
              --config .cargo/deny.toml check --allow unmatched-skip --allow unnecessary-skip \

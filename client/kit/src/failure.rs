@@ -73,7 +73,8 @@ impl Failure {
     }
 
     /// Returns whether sending the same request again, unchanged, may succeed. After
-    /// [`NoResponse`](Self::NoResponse), send it again only if the operation is idempotent.
+    /// [`NoResponse`](Self::NoResponse), and after [`Unexpected`](Self::Unexpected) without
+    /// `retry_after`, send it again only if the operation is idempotent.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         match self {

@@ -119,8 +119,7 @@
 //! `service` contains the names and texts of a service. `document` completes the OpenAPI document.
 //! `error` contains the table of errors. `command` is the command line, with a file or a folder for
 //! each command; only this module starts the others. `log` writes all records to stderr. `admin`
-//! serves the metrics and the probes. Only `command` knows that there is more than one engine, and
-//! nothing names a service or its resource.
+//! serves the metrics and the probes. Nothing names a service or its resource.
 
 mod admin;
 mod command;

@@ -5,7 +5,7 @@
 //! command that changes the tokens waits for that duration, so no server accepts a token after
 //! `token revoke` has returned. This includes a server that was stopped or suspended, and a server
 //! that cannot read its store. It does not include a paused virtual machine, whose clock stops with
-//! it, and a server that still reads an old primary. Expiry is checked at each request.
+//! it, or a server that still reads an old primary. Expiry is checked at each request.
 //!
 //! Nothing here sees a token: a snapshot contains only the digest and the first characters of each.
 

@@ -53,8 +53,8 @@ pub trait Engine: Send + Sync {
     /// shows whether the store takes writes.
     ///
     /// After `deadline` no request waits for any of these rows any more. An engine that can be
-    /// interrupted retries failures that may pass, and returns before the deadline. SQLite
-    /// cannot interrupt a sync, and ignores the deadline.
+    /// interrupted retries failures that may pass, and gives up at the deadline. SQLite cannot
+    /// interrupt a sync, and ignores the deadline.
     ///
     /// # Errors
     ///

@@ -16,8 +16,8 @@ const LARGEST: u64 = 16 << 20;
 
 /// Show what changed between two OpenAPI documents, and whom it breaks
 ///
-/// The documents are OpenAPI 3.0 in JSON or YAML. The exit code is 0 if no change breaks a client,
-/// 1 if one does, and 2 if a document cannot be read or the result cannot be printed.
+/// The documents are OpenAPI 3.0 in JSON or YAML. The exit code is 0 if the check passes, 1 if it
+/// fails, and 2 if a document cannot be read or the result cannot be printed.
 #[derive(Parser)]
 #[command(name = "openapi-compat", version)]
 struct Args {

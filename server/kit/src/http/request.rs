@@ -36,8 +36,9 @@ use crate::tokens::KnownToken;
 pub struct AcceptedRequest<'r> {
     state: Context,
     token: Arc<KnownToken>,
-    /// Permits bound the memory of requests. A permit is released when the last byte of the answer
-    /// has been written to the socket, or when the connection and the commit of the row have ended.
+    /// Permits bound the memory of requests. A permit is released when the last byte of a 200 has
+    /// been written (see [`Answer::ok`]), before a refusal is sent, or when the connection and the
+    /// commit of the row have ended.
     permit: Guard,
     record: &'r mut AccessRecord,
 }

@@ -1,8 +1,9 @@
 //! The files of a store: their names, opening and creating the store's file, and the server's lock
 //! on it.
 //!
-//! Nothing here may move or rename a file of a store that may be served, or create one under
-//! another name: only SQLite's transactions make a change atomic.
+//! Nothing may move or rename a file of a store that may be served, or create one under another
+//! name: only SQLite's transactions make a change atomic. A WAL that was removed is the exception:
+//! `served_files.rs` writes it back.
 
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, ErrorKind};

@@ -94,7 +94,8 @@ impl Engine for Sqlite {
     /// Checks the files first: nobody would find a row that was committed to a replaced file.
     ///
     /// A checkpoint comes before the transaction, because the answers would wait for one after it.
-    /// If it fails, so does the commit, unless the disk is only too full for the store's file.
+    /// If it fails, so does the commit, unless the reason may pass, such as a disk that is too full
+    /// for the store's file.
     ///
     /// A test write rewrites a page unchanged, because a transaction without a write would not show
     /// whether the store takes writes.
