@@ -77,6 +77,7 @@ impl Response {
     ///
     /// Panics if the status is neither 400 nor `error`, or the body is not an object with just
     /// these two members.
+    #[track_caller]
     pub fn refusal(&self) -> (i64, String) {
         let error = self.json();
         assert!(self.status == 400 || error["error"] == self.status, "{self:?}");

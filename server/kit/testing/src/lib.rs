@@ -116,8 +116,8 @@ impl Suite {
 
     /// Asserts that the answers to a create are the 200 and the refusals that the document
     /// declares: 400, 401, 409, 413 and 415, each with the message of its example. The example of a
-    /// create has a member that may be any string. A value above a `maxLength` or a `maximum` is
-    /// refused with 400.
+    /// create has a string member that accepts other values. A value above a `maxLength` or a
+    /// `maximum` is refused with 400.
     ///
     /// # Panics
     ///

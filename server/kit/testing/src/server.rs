@@ -146,6 +146,7 @@ impl Server {
     /// # Panics
     ///
     /// Panics if the command fails.
+    #[track_caller]
     pub fn run(&self, command: &[&str]) -> String {
         run(&self.program, self.folder.path(), &[command, &STORE].concat())
     }
@@ -158,6 +159,7 @@ fn launch(program: &Path, folder: &TempDir, flags: &[&str]) -> Launched {
 }
 
 /// Runs a program in a folder, and returns its stdout.
+#[track_caller]
 pub fn run(program: &Path, folder: &Path, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).current_dir(folder).output();
     let output = output.expect("the program starts");
