@@ -17,7 +17,8 @@
  *
  * A failed sync discards the list of unsynced writes, as Linux marks pages clean that it could not
  * write. There is no real sync: what survives a power cut is in synced.FILE, and a real sync may take
- * seconds. The lists have a lock, because a command may sync what a server writes.
+ * seconds. The lists have a lock, because a command may sync what a server writes. A file that was
+ * removed while it is open counts as put back, by the test or by the server.
  *
  * With $FAULTY_DISK_OF_A_COMMAND, the reads of the process never hang, and failed.FILE does not tell
  * of its syncs.
@@ -44,6 +45,9 @@ static int state_path(int file, const char *what, char path[PATH_MAX]) {
     ssize_t length = readlink(link, target, sizeof target - 1);
     if (!disk || length < 0) return 0;
     target[length] = 0;
+    /* The kernel's mark of an open file that was removed. */
+    char *mark = strstr(target, " (deleted)");
+    if (mark) *mark = 0;
     char folder[PATH_MAX];
     const char *name = strrchr(target, '/');
     if (!name || !getcwd(folder, sizeof folder)) return 0;

@@ -87,6 +87,8 @@ scenes! {
     ];
     file_removed_during_a_commit: [
         Load(50), Begin(Hangs(Write, Wal)), Begin(Removed(Wal)), End(Hangs(Write, Wal)), Heal,
+        Load(50), Begin(Hangs(Write, Wal)), Begin(Removed(Wal)), End(Hangs(Write, Wal)),
+        End(Removed(Wal)), CUT, Heal,
         Load(50), Begin(Hangs(Write, Wal)), Begin(Removed(Store)), End(Hangs(Write, Wal)), CUT,
     ];
     long_reader: [
