@@ -58,6 +58,23 @@ fn stop_beside_another_program_exits_0_and_loses_nothing() {
     }
 }
 
+/// The WAL of a crash may not be on the disk, and a power cut would lose a revocation behind it.
+/// A running server has synced what was there at its start.
+#[test]
+fn reader_blocks_a_revocation_only_after_a_crash() {
+    let server = Server::start();
+    server.run("token create a").succeeded();
+    server.run("token create b").succeeded();
+    let reader = database::open(&server);
+    reader.execute_batch("BEGIN; SELECT count(*) FROM plants").expect("a transaction");
+    server.run("token revoke a").succeeded();
+    let stopped = server.stopped_by(Signal::SIGKILL);
+    let revoked = run(&mut binary_in(stopped.folder(), "token revoke b"));
+    revoked.failed(1, "cannot revoke the token: another program is reading the store");
+    drop(reader);
+    run(&mut binary_in(stopped.folder(), "token revoke b")).succeeded();
+}
+
 const MIB: u64 = 1024 * 1024;
 
 fn wal_bytes(server: &Server) -> u64 {

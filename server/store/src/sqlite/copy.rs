@@ -15,7 +15,7 @@ use crate::engine::{Engine, Row};
 use crate::error::At;
 use crate::sqlite::files::{create_temporary, require_free, sync_folder_of};
 use crate::sqlite::open::open_to_read;
-use crate::sqlite::rows::insert_token;
+use crate::sqlite::rows::add_token;
 use crate::sqlite::schema::{create_tables, mark_as_store};
 use crate::sqlite::url;
 use crate::sqlite::wal::{FLAGS, uri};
@@ -46,7 +46,7 @@ pub fn copy(
         rows.iter().try_for_each(|row| insert.execute((row.id, &*row.json)).map(drop))
     };
     let contents = read_all(source, |rows| Ok(insert(rows).at(url(to), WRITE)?))?;
-    tokens.iter().try_for_each(|token| insert_token(&new, token)).at(url(to), WRITE)?;
+    tokens.iter().try_for_each(|token| add_token(&new, token)).at(url(to), WRITE)?;
     execute("COMMIT")?;
     sync()?;
     // Last, so that a temporary file that was left behind is not a store unless it is complete.

@@ -33,7 +33,9 @@ use crate::engine::{Engine, Outcome, Row, Sizes};
 use crate::error::{At, Error, Kind};
 use crate::sqlite::files::sizes;
 use crate::sqlite::served_files::ServedFiles;
-use crate::sqlite::wal::{WAL_BOUND, checkpoint_if_long, remove_wal_at_close, try_checkpoint};
+use crate::sqlite::wal::{
+    WAL_BOUND, checkpoint_if_long, checkpoint_truncate, remove_wal_at_close, try_checkpoint,
+};
 use crate::token::{StoredToken, TokenName};
 use crate::url::StoreUrl;
 
@@ -88,6 +90,20 @@ impl Sqlite {
         let message = format!("{lost}; it was written back, so start the server again");
         Err(Error::new(lost.kind, message))
     }
+
+    /// Checkpoints the WAL before a change of the tokens. After a crash the pages of the WAL may not
+    /// be on the disk, and a change written behind them could be lost with them (`wal.rs`).
+    ///
+    /// If a server is running, it has checkpointed the WAL at its start, so it does not matter if a
+    /// reader blocks this checkpoint. Otherwise this waits for the reader, and fails if it stays.
+    fn checkpoint_before_change(&self, connection: &mut Connection) -> Result<(), Error> {
+        let is_complete = try_checkpoint(connection, CheckpointMode::TRUNCATE)?;
+        if !is_complete && self.served_files.is_none() && self.file.try_lock_shared().is_ok() {
+            self.file.unlock()?;
+            checkpoint_truncate(connection)?;
+        }
+        Ok(())
+    }
 }
 
 impl Engine for Sqlite {
@@ -133,11 +149,17 @@ impl Engine for Sqlite {
     }
 
     fn add_token(&self, token: &StoredToken) -> Result<(), Error> {
-        rows::add_token(&mut self.reads.lock(), token).at(self.url(), "store the token")
+        let mut connection = self.reads.lock();
+        let doing = "store the token";
+        self.checkpoint_before_change(&mut connection).at(self.url(), doing)?;
+        rows::add_token(&connection, token).at(self.url(), doing)
     }
 
     fn revoke_token(&self, name: &TokenName) -> Result<(), Error> {
-        rows::revoke_token(&mut self.reads.lock(), name).at(self.url(), "revoke the token")
+        let mut connection = self.reads.lock();
+        let doing = "revoke the token";
+        self.checkpoint_before_change(&mut connection).at(self.url(), doing)?;
+        rows::revoke_token(&connection, name).at(self.url(), doing)
     }
 
     fn check(&self) -> Result<Vec<String>, Error> {

@@ -3,13 +3,11 @@
 use std::sync::Arc;
 
 use rusqlite::Connection;
-use rusqlite::wal::CheckpointMode;
 
 use crate::Names;
 use crate::engine::{PAGE_BYTES, Row};
 use crate::error::{Error, Kind};
 use crate::sqlite::schema;
-use crate::sqlite::wal::try_checkpoint;
 use crate::token::{ADD, READ, REVOKE, StoredToken, TokenName, token_of_row};
 
 /// Reads the row with this id, if there is one.
@@ -83,13 +81,7 @@ pub fn tokens(connection: &Connection) -> Result<Vec<StoredToken>, Error> {
 }
 
 /// Adds a token. Fails if its name is taken.
-pub fn add_token(connection: &mut Connection, token: &StoredToken) -> rusqlite::Result<()> {
-    prepare(connection)?;
-    insert_token(connection, token)
-}
-
-/// Adds a token.
-pub fn insert_token(connection: &Connection, token: &StoredToken) -> rusqlite::Result<()> {
+pub fn add_token(connection: &Connection, token: &StoredToken) -> rusqlite::Result<()> {
     let row = (
         token.name.as_str(),
         token.digest.0,
@@ -101,16 +93,6 @@ pub fn insert_token(connection: &Connection, token: &StoredToken) -> rusqlite::R
 }
 
 /// Removes the token with that name, if there is one.
-pub fn revoke_token(connection: &mut Connection, name: &TokenName) -> rusqlite::Result<()> {
-    prepare(connection)?;
+pub fn revoke_token(connection: &Connection, name: &TokenName) -> rusqlite::Result<()> {
     connection.execute(REVOKE, [name.as_str()]).map(drop)
-}
-
-/// Checkpoints the WAL before a change. After a crash the pages of the WAL may not be on the disk,
-/// and a change written behind them could be lost with them (`wal.rs`).
-///
-/// If a server is running, it has checkpointed the WAL at its start, so it does not matter if this
-/// checkpoint is blocked.
-fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
-    try_checkpoint(connection, CheckpointMode::TRUNCATE).map(drop)
 }
