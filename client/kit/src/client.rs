@@ -22,8 +22,8 @@ pub trait GeneratedClient: Sized {
     /// Returns the inner value of the client.
     fn policy(&mut self) -> &mut SendPolicy;
 
-    /// Sends a request again, after the pauses of this policy, if the document allows it. To bound
-    /// the time of a call, wrap it in `tokio::time::timeout`.
+    /// Sends a request again, if the document allows it, after the pauses of this policy, or those
+    /// that `Retry-After` asks for. To bound the time of a call, wrap it in `tokio::time::timeout`.
     #[must_use]
     fn with_retries(mut self, policy: ExponentialBuilder) -> Self {
         self.policy().retries = Some(policy);

@@ -23,8 +23,9 @@ pub struct Error {
     pub message: String,
 }
 
-/// A row of the table of errors. The texts are part of the published document. `{resource}` in a
-/// text stands for the resource of the service.
+/// A row of the table of errors. The texts are part of the published document. In a text,
+/// `{resource}` and `{resources}` stand for the resource of the service and its plural, and
+/// `{program}` for its program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErrorRow {
     /// The value of `error`: the HTTP status code that names the failure (RFC 9110, section 15).

@@ -28,9 +28,11 @@ impl Contents {
     /// [`Kind::Damaged`] if the ids do not ascend: reading would never end, or would skip rows.
     pub(crate) fn add(&mut self, rows: &[Row]) -> Result<(), Error> {
         for Row { id, json } in rows {
-            if self.last.is_some_and(|last| last >= *id) {
+            if let Some(last) = self.last
+                && last >= *id
+            {
                 let message = "the rows of the store are not ordered by id, after the id";
-                let message = format!("{message} {:?}", self.last);
+                let message = format!("{message} {last}");
                 return Err(Error::new(Kind::Damaged, message));
             }
             self.last = Some(*id);

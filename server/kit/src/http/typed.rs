@@ -37,8 +37,8 @@ impl<T: Serialize> JsonText<T> {
     ///
     /// # Panics
     ///
-    /// Panics if the value contains a map whose keys are not strings. No type that the document can
-    /// describe contains one.
+    /// Panics if the value contains a map whose keys cannot be strings. No type that the document
+    /// can describe contains one.
     #[must_use]
     pub fn new(value: &T) -> Self {
         let text = serde_json::to_string(value).expect("a type of the document is always JSON");
