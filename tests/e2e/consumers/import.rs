@@ -115,8 +115,9 @@ fn spawn(mut import: Command, text: String) -> (Process, thread::JoinHandle<Chil
 /// line with a different plant, and every run must store the plant of the first line.
 #[test]
 fn killed_import_that_is_run_again_completes_the_store() {
-    let size = amount(2000, 100_000);
-    let exported = lines(size);
+    const SIZE: usize = 2000;
+    const KILLS: usize = 3;
+    let exported = lines(SIZE);
     let text: Vec<_> = exported
         .lines()
         .enumerate()
@@ -126,12 +127,11 @@ fn killed_import_that_is_run_again_completes_the_store() {
         })
         .collect();
     let server = Server::start();
-    let kills = amount(3, 21);
-    for round in 0..kills {
-        let part = text.len() / (kills + 1);
+    for round in 0..KILLS {
+        let part = text.len() / (KILLS + 1);
         let text = text[..part * (round + 2)].join("\n");
         let (import, writer) = spawn(plants(&server, "import -"), text);
-        let half_way = size * (round + 1) / (kills + 1);
+        let half_way = SIZE * (round + 1) / (KILLS + 1);
         server.wait_until("half of the plants", || stored(&server) > half_way);
         send(Signal::SIGKILL, &import);
         assert_eq!(import.end().code, None);
@@ -139,7 +139,7 @@ fn killed_import_that_is_run_again_completes_the_store() {
     }
     write(&server, "plants.jsonl", text.join("\n"));
     let imported = run(&mut plants(&server, "import plants.jsonl"));
-    assert_eq!((imported.code, counts(&imported)), (Some(1), [size, size / 10]));
+    assert_eq!((imported.code, counts(&imported)), (Some(1), [SIZE, SIZE / 10]));
     assert!(server.run("export").succeeded() == exported, "the store differs from the file");
 }
 
