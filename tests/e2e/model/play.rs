@@ -245,6 +245,10 @@ impl<W: World> Player<W> {
             return Ok(());
         }
         self.meet(fault)?;
+        if matches!(fault, Fault::KilledAt { .. }) && self.has_met(fault) {
+            // The disk may have killed the server without its end having been noticed.
+            self.stop(Signal::SIGKILL)?;
+        }
         if !fault.effect().exits.is_empty() && self.must_end() {
             for fault in self.blocking() {
                 self.heal(fault)?;
