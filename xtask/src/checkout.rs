@@ -1,7 +1,7 @@
 //! The checkout that a chore works on, and the commands that a chore runs there.
 //!
-//! A path must be an argument of its own, never part of a text that is split, because it may contain
-//! a space.
+//! A path must be an argument of its own, never part of a text that is split, because it may
+//! contain a space.
 
 use std::env;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,9 @@
 //! The compatibility check: is `info.version` large enough for what changed in the document?
 //!
 //! This module finds the base, which is the older document, and `openapi-compat` does everything
-//! else. `accepted-changes.txt` beside the document, if there is one, lists the breaking changes that
-//! the maintainers have accepted. The goose farm has no consumers, so its document is not checked.
+//! else. `accepted-changes.txt` beside the document, if there is one, lists the breaking changes
+//! that the maintainers have accepted. The goose farm has no consumers, so its document is not
+//! checked.
 //!
 //! The base is the document of the last release from which `HEAD` descends. Before the first
 //! release, it is the document of the merge base with `origin/main`. If that document equals the
@@ -31,8 +32,8 @@ const INSTEAD: &str = "compare with a file: `cargo xtask compat --against FILE`"
 /// The arguments of the compatibility check.
 #[derive(Args)]
 pub struct Flags {
-    /// Revision or file to compare with [default: the last release, which is a tag such as `v1.2.0`;
-    /// before the first release, the merge base with origin/main]
+    /// Revision or file to compare with [default: the last release, which is a tag such as
+    /// `v1.2.0`; before the first release, the merge base with origin/main]
     #[arg(long, value_name = "REV|FILE")]
     against: Option<String>,
     /// The output format

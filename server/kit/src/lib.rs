@@ -69,8 +69,8 @@
 //!
 //! - Change, delete or list resources: an operation creates a resource, or reads one by its id.
 //! - Have a second kind of resource: a store has one table.
-//! - Choose the type of an id: it is an `i64`. The resource itself has no member `id`, which `export`
-//!   adds.
+//! - Choose the type of an id: it is an `i64`. The resource itself has no member `id`, because
+//!   `export` adds one.
 //! - Have integers beyond 64 bits: two different ones can count as the same.
 //! - Refuse with `error` 429, which stands for a proxy that limits the rate.
 //! - Give scopes to a token: a token has only a name, [`AcceptedRequest::token_name`], and an

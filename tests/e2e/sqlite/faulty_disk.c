@@ -16,12 +16,12 @@
  *   synced.FILE                         the bytes that survive a power cut
  *
  * A failed sync discards the list of unsynced writes, as Linux marks pages clean that it could not
- * write. There is no real sync: what survives a power cut is in synced.FILE, and a real sync may take
- * seconds. The lists have a lock, because a command may sync what a server writes. A file that was
- * removed while it is open counts as put back, by the test or by the server.
+ * write. There is no real sync: what survives a power cut is in synced.FILE, and a real sync may
+ * take seconds. The lists have a lock, because a command may sync what a server writes. A file that
+ * was removed while it is open counts as put back, by the test or by the server.
  *
- * With $FAULTY_DISK_OF_A_COMMAND, the reads of the process never hang, and failed.FILE does not tell
- * of its syncs.
+ * With $FAULTY_DISK_OF_A_COMMAND, the reads of the process never hang, and failed.FILE does not
+ * tell of its syncs.
  */
 
 #define _GNU_SOURCE

@@ -115,9 +115,9 @@ impl Suite {
     }
 
     /// Asserts that a create gets a 200, and its repeat the same one, and that the refusals 400,
-    /// 401, 409, 413 and 415 are as the document declares, each with the message of its example. The example of a
-    /// create has a string member that accepts other values. A value above a `maxLength` or a
-    /// `maximum` is refused with 400.
+    /// 401, 409, 413 and 415 are as the document declares, each with the message of its example.
+    /// The example of a create has a string member that accepts other values. A value above a
+    /// `maxLength` or a `maximum` is refused with 400.
     ///
     /// # Panics
     ///

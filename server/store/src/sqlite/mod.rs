@@ -91,8 +91,8 @@ impl Sqlite {
         Err(Error::new(lost.kind, message))
     }
 
-    /// Checkpoints the WAL before a change of the tokens. After a crash the pages of the WAL may not
-    /// be on the disk, and a change written behind them could be lost with them (`wal.rs`).
+    /// Checkpoints the WAL before a change of the tokens. After a crash the pages of the WAL may
+    /// not be on the disk, and a change written behind them could be lost with them (`wal.rs`).
     ///
     /// If a server is running, it has checkpointed the WAL at its start, so it does not matter if a
     /// reader blocks this checkpoint. Otherwise this waits for the reader, and fails if it stays.

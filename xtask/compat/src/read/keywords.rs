@@ -1,5 +1,5 @@
-//! Reads the keywords of an object, and those that are compared as a whole, because they hardly ever
-//! change, such as callbacks.
+//! Reads the keywords of an object, and those that are compared as a whole, because they hardly
+//! ever change, such as callbacks.
 
 use std::collections::{BTreeMap, BTreeSet};
 

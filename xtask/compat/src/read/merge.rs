@@ -165,8 +165,8 @@ fn origins_of(part: &Schema, target: Option<&Schema>) -> Origins {
     Origins::from([(part.type_name().cloned(), properties.collect())])
 }
 
-/// Merges parts of `allOf` into one schema. Its `all_of` gets `unmerged`, and what one schema cannot
-/// express.
+/// Merges parts of `allOf` into one schema. Its `all_of` gets `unmerged`, and what one schema
+/// cannot express.
 fn intersection(mut parts: Vec<Schema>, mut unmerged: Vec<Rc<Schema>>) -> Schema {
     // Null is valid if each part with a type allows it.
     let typed = || parts.iter().filter(|part| part.type_.is_some());
